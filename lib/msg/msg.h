@@ -1,0 +1,364 @@
+/*
+ * Every message between roles, as a plain struct.  A message owns nothing: its views and arrays
+ * point into the frame it was unpacked from, or into the rows of the core that sends it, and are
+ * good until that frame or the core's next step.  Whoever keeps bytes copies them.
+ *
+ * Identity.  A task is (client, sequence).  A run is one execution of it: `run` counts up over a
+ * scheduler's life and is never reused within its random `epoch`.  A message about a run is
+ * accepted only from the connection that holds the task's current run (the fence).
+ */
+#ifndef SC_MSG_H
+#define SC_MSG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sc_id.h"
+
+/* ---- limits, all enforced by the unpacker before anything is allocated ------------------------ */
+
+enum {
+        SC_NAME_MAX      = 127,     /* bytes of a function, worker, client or tenant name */
+        SC_TOKEN_MAX     = 1024,    /* bytes of a token */
+        SC_TEXT_MAX      = 199,     /* bytes of a failure's text or a closing reason */
+        SC_BODY_MAX      = 1 << 20, /* bytes of a task's encoded arguments or command */
+        SC_RESULT_MAX    = 1 << 20, /* bytes of one inline result, likewise of inline errors */
+        SC_OUTPUT_CHUNK  = 1 << 16, /* bytes of one OUTPUT record */
+        SC_FUNCTIONS_MAX = 4096,    /* functions one worker may offer */
+        SC_HOLDS_MAX     = 4096,    /* runs one worker may hold at once (slots + prefetch, too) */
+        SC_SLOTS_MAX     = 1024,
+        SC_PREFETCH_MAX  = 256
+};
+
+#define SC_FRAME_MAX (4u << 20) /* bytes of a frame with its header */
+
+/* ---- bytes lent by somebody ------------------------------------------------------------------- */
+
+struct sc_view {
+        const void *ptr;
+        size_t      len;
+};
+
+/* ---- kinds and who may send them ---------------------------------------------------------------*/
+
+enum sc_role { SC_ROLE_NONE = 0, SC_ROLE_CLIENT = 1, SC_ROLE_WORKER = 2, SC_ROLE_ADMIN = 3, SC_ROLE_SCHEDULER = 4, SC_ROLES };
+
+/* X(name, number on the wire, roles that may send it as a bit set of 1 << enum sc_role) */
+#define SC_FROM_C (1 << SC_ROLE_CLIENT)
+#define SC_FROM_W (1 << SC_ROLE_WORKER)
+#define SC_FROM_A (1 << SC_ROLE_ADMIN)
+#define SC_FROM_S (1 << SC_ROLE_SCHEDULER)
+#define SC_MSG_LIST(X) \
+        X(HELLO, 1, SC_FROM_C | SC_FROM_W | SC_FROM_A) \
+        X(WELCOME, 2, SC_FROM_S) \
+        X(BYE, 3, SC_FROM_C | SC_FROM_W | SC_FROM_A | SC_FROM_S) \
+        X(SUBMIT, 16, SC_FROM_C) \
+        X(CANCEL, 17, SC_FROM_C | SC_FROM_A) \
+        X(WANT, 18, SC_FROM_C) \
+        X(RESULT, 32, SC_FROM_S) \
+        X(CONFIRM, 33, SC_FROM_S) \
+        X(ASSIGN, 48, SC_FROM_S) \
+        X(STOP, 49, SC_FROM_S) \
+        X(RECALL, 50, SC_FROM_S) \
+        X(KEEP, 51, SC_FROM_S) \
+        X(DROP, 52, SC_FROM_S) \
+        X(STARTED, 64, SC_FROM_W) \
+        X(DONE, 65, SC_FROM_W) \
+        X(RETURNED, 66, SC_FROM_W) \
+        X(OUTPUT, 72, SC_FROM_W | SC_FROM_S) \
+        X(OUTPUT_ACK, 73, SC_FROM_C | SC_FROM_S) \
+        X(QUERY, 80, SC_FROM_A | SC_FROM_C) \
+        X(STATUS_ROW, 81, SC_FROM_S) \
+        X(WORKER_ROW, 82, SC_FROM_S) \
+        X(CLIENT_ROW, 83, SC_FROM_S) \
+        X(TASK_ROW, 84, SC_FROM_S) \
+        X(QUERY_END, 85, SC_FROM_S)
+
+enum sc_msg_kind {
+#define SC_MSG_ENUM(name, number, from) SC_MSG_##name = (number),
+        SC_MSG_LIST(SC_MSG_ENUM)
+#undef SC_MSG_ENUM
+};
+
+const char *sc_msg_name(int kind);                       /* "SUBMIT"; "?" for a stranger */
+bool        sc_msg_may_send(enum sc_role from, int kind); /* the rights table */
+const char *sc_role_name(enum sc_role role);             /* "worker" */
+
+/* RESULT and DONE are kept by their sender until acknowledged; the rest is rebuilt after a break. */
+static inline bool sc_msg_is_acked(int kind)
+{
+        return kind == SC_MSG_RESULT || kind == SC_MSG_DONE;
+}
+
+/* ---- the pieces --------------------------------------------------------------------------------*/
+
+enum sc_task_kind { SC_TASK_FUNCTION = 0, SC_TASK_COMMAND = 1, SC_TASK_KINDS };
+
+/* Why a task, or one run of it, ended as it did.  Order is the wire's. */
+#define SC_REASON_LIST(X) \
+        X(SUCCESS, 0, "success") \
+        X(TASK, 1, "task") \
+        X(WORKER_DIED, 2, "worker_died") \
+        X(RUN_TIMEOUT, 3, "run_timeout") \
+        X(QUEUE_TIMEOUT, 4, "queue_timeout") \
+        X(DEADLINE, 5, "deadline") \
+        X(DEPENDENCY, 6, "dependency") \
+        X(OBJECT_LOST, 7, "object_lost") \
+        X(LIMIT, 8, "limit") \
+        X(CANCELLED, 9, "cancelled") \
+        X(CLIENT, 10, "client") \
+        X(NOT_STARTED, 11, "not_started")
+
+enum sc_reason {
+#define SC_REASON_ENUM(name, number, text) SC_REASON_##name = (number),
+        SC_REASON_LIST(SC_REASON_ENUM)
+#undef SC_REASON_ENUM
+        SC_REASONS
+};
+
+const char *sc_reason_name(int reason); /* "worker_died" */
+
+/* How a command's process ended; NONE for functions. */
+enum sc_how { SC_HOW_NONE = 0, SC_HOW_EXITED = 1, SC_HOW_SIGNALLED = 2, SC_HOW_NOT_STARTED = 3, SC_HOW_STOLEN = 4, SC_HOWS };
+
+/* The end of a run and of a task: DONE carries it in, RESULT carries it out, unchanged. */
+struct sc_outcome {
+        uint8_t  reason;       /* enum sc_reason */
+        uint8_t  how;          /* enum sc_how */
+        int32_t  code;         /* what the function returned or failed with; exit code; signal; errno when NOT_STARTED */
+        uint64_t wall_us, user_us, sys_us;
+        uint64_t peak_kib;
+        uint64_t streamed;     /* bytes of output that travelled in OUTPUT records, all of which came before */
+        struct sc_view result; /* a function's result or failure detail; a command's stdout unless streamed */
+        struct sc_view errors; /* a command's stderr unless streamed */
+        struct sc_view text;   /* words for people; empty on success */
+};
+
+/* What the scheduler must know of a task; `body` it only carries (wire/body.h). */
+struct sc_spec {
+        uint8_t  kind;             /* enum sc_task_kind */
+        uint8_t  flags;            /* SC_SPEC_* */
+        int32_t  priority;
+        uint32_t retries;          /* re-runs after a failure of its own, on request */
+        uint64_t timeout_ms;       /* wall time per run; 0: none */
+        struct sc_view function;   /* empty for a command */
+        struct sc_view body;
+};
+enum {
+        SC_SPEC_STREAM      = 1, /* output travels as OUTPUT records as it comes, not collected */
+        SC_SPEC_RESUBMITTED = 2  /* sent before to another epoch or link: it may be running somewhere */
+};
+
+struct sc_hold { /* a run that a worker still has when it says hello */
+        struct sc_id task;
+        uint64_t     epoch, run;
+        uint8_t      flags; /* SC_HOLD_* */
+};
+enum { SC_HOLD_RUNNING = 1, SC_HOLD_DONE = 2 };
+
+/* ---- the messages ------------------------------------------------------------------------------*/
+
+enum { SC_VERSION_MIN = 1, SC_VERSION_MAX = 1 };
+
+struct sc_hello {
+        uint32_t version_min, version_max;
+        uint64_t features;     /* bit set of optional abilities; both sides use the intersection */
+        uint8_t  role;         /* enum sc_role */
+        uint64_t id;           /* random, not 0, minted once per role object */
+        uint64_t incarnation;  /* counts the dials of that object, from 1 */
+        uint64_t epoch;        /* of the scheduler last known; 0: none */
+        struct sc_view token, name, tenant;
+        /* worker */
+        uint32_t slots, free_slots;
+        const struct sc_view *functions;
+        uint32_t              function_count;
+        const struct sc_hold *holds;
+        uint32_t              hold_count;
+};
+
+struct sc_welcome {
+        uint32_t version;
+        uint64_t features;
+        uint64_t id;           /* of the scheduler object */
+        uint64_t epoch;
+        uint64_t known_up_to;  /* clients: the highest sequence admitted; everything above is to be sent again */
+        uint32_t silent_ms;    /* a link quiet for so long is dead */
+        struct sc_view name;
+};
+
+struct sc_bye {              /* an orderly leave; the link closes after it */
+        int32_t        status;
+        struct sc_view why;
+};
+
+struct sc_submit {
+        struct sc_id   task;
+        struct sc_spec spec;
+};
+
+struct sc_cancel {
+        struct sc_id task;
+        bool         force;
+};
+
+enum sc_cancelled { SC_CANCEL_CANCELED = 0, SC_CANCEL_FAILED = 1, SC_CANCEL_NOT_FOUND = 2 };
+
+struct sc_confirm {
+        struct sc_id task;
+        uint8_t      outcome; /* enum sc_cancelled */
+};
+
+struct sc_want {             /* what the client could use: rows and KiB of arguments */
+        uint32_t tasks, kib;
+};
+
+struct sc_result {
+        struct sc_id      task;
+        uint32_t          attempts, losses;
+        uint64_t          worker; /* that ran it last; 0: none */
+        struct sc_outcome outcome;
+};
+
+struct sc_assign {
+        struct sc_id   task;
+        uint64_t       run;
+        uint32_t       attempt; /* from 1 */
+        struct sc_spec spec;
+};
+
+struct sc_about_run {        /* STOP RECALL KEEP DROP STARTED RETURNED */
+        struct sc_id task;
+        uint64_t     run;
+        uint64_t     held_epoch, held_run; /* KEEP, DROP: the hold this answers, which may be another epoch's */
+        bool         force;   /* STOP */
+};
+
+struct sc_done {
+        struct sc_id      task;
+        uint64_t          run;
+        struct sc_outcome outcome;
+};
+
+/* Output of one run is one sequence of bytes in which each chunk is tagged with its stream. */
+struct sc_output {
+        struct sc_id   task;
+        uint64_t       run;    /* a new one: the output starts again at offset 0 */
+        uint8_t        stream; /* 1 or 2 */
+        uint64_t       offset;
+        struct sc_view bytes;  /* 1 .. SC_OUTPUT_CHUNK */
+};
+
+struct sc_output_ack {
+        struct sc_id task;
+        uint64_t     run;
+        uint64_t     received; /* everything below has arrived; the worker forgets it */
+        uint64_t     limit;    /* the worker may send up to here */
+        bool         again;    /* send everything from `received` once more */
+};
+
+enum sc_query { SC_QUERY_STATUS = 1, SC_QUERY_WORKERS = 2, SC_QUERY_CLIENTS = 3, SC_QUERY_TASKS = 4, SC_QUERIES };
+
+struct sc_query_msg {
+        uint32_t ticket; /* comes back in every row and in the end */
+        uint8_t  what;   /* enum sc_query */
+        uint64_t cursor; /* 0: from the start; else what QUERY_END gave */
+        uint32_t rows_max; /* 1 .. 256 */
+};
+
+struct sc_status_row {
+        uint32_t ticket;
+        uint64_t epoch;
+        uint64_t uptime_ms;
+        uint32_t clients, workers, admins, links;
+        uint32_t tasks_waiting, tasks_ready, tasks_assigned, tasks_ended_unacked, orphans;
+        uint32_t slots_total, slots_busy;
+        uint64_t tasks_submitted, tasks_done, tasks_failed, tasks_cancelled, runs_lost, runs_kept, stale_dropped;
+        uint64_t bytes_used, bytes_max;
+        uint32_t tasks_max;
+        struct sc_view version;
+};
+
+struct sc_worker_row {
+        uint32_t ticket;
+        uint64_t worker;
+        struct sc_view name;
+        uint32_t slots, credit, assigned, started, functions;
+        uint64_t done, failed, lost;
+        uint64_t connected_ms;
+};
+
+struct sc_client_row {
+        uint32_t ticket;
+        uint64_t client;
+        struct sc_view name, tenant;
+        bool     connected;
+        uint32_t tasks, grant_tasks;
+        uint64_t submitted, connected_ms;
+};
+
+struct sc_task_row {
+        uint32_t ticket;
+        struct sc_id task;
+        uint8_t  state;      /* enum sc_public_state */
+        uint8_t  kind;
+        uint32_t attempt, losses;
+        uint64_t worker;     /* 0: none */
+        uint64_t age_ms;
+        struct sc_view function;
+};
+
+struct sc_query_end {
+        uint32_t ticket;
+        uint64_t next;   /* 0: that was all */
+        int32_t  status; /* 0 or a negative status */
+};
+
+/* The task states that monitors of this field know (the reference system's vocabulary). */
+#define SC_PUBLIC_STATE_LIST(X) \
+        X(INACTIVE, 0, "inactive") \
+        X(RUNNING, 1, "running") \
+        X(CANCELING, 2, "canceling") \
+        X(BALANCE_CANCELING, 3, "balance-canceling") \
+        X(SUCCESS, 4, "success") \
+        X(FAILED, 5, "failed") \
+        X(FAILED_WORKER_DIED, 6, "failed-worker-died") \
+        X(CANCELED, 7, "canceled") \
+        X(CANCELED_NOT_FOUND, 8, "canceled-not-found") \
+        X(WORKER_DISCONNECTING, 9, "worker-disconnecting")
+
+enum sc_public_state {
+#define SC_PUBLIC_ENUM(name, number, text) SC_PUBLIC_##name = (number),
+        SC_PUBLIC_STATE_LIST(SC_PUBLIC_ENUM)
+#undef SC_PUBLIC_ENUM
+        SC_PUBLIC_STATES
+};
+
+const char *sc_public_state_name(int state);
+
+struct sc_msg {
+        int kind; /* enum sc_msg_kind */
+        union {
+                struct sc_hello      hello;
+                struct sc_welcome    welcome;
+                struct sc_bye        bye;
+                struct sc_submit     submit;
+                struct sc_cancel     cancel;
+                struct sc_want       want;
+                struct sc_result     result;
+                struct sc_confirm    confirm;
+                struct sc_assign     assign;
+                struct sc_about_run  about; /* STOP RECALL KEEP DROP STARTED RETURNED */
+                struct sc_done       done;
+                struct sc_output     output;
+                struct sc_output_ack output_ack;
+                struct sc_query_msg  query;
+                struct sc_status_row status_row;
+                struct sc_worker_row worker_row;
+                struct sc_client_row client_row;
+                struct sc_task_row   task_row;
+                struct sc_query_end  query_end;
+        };
+};
+
+#endif
