@@ -1,0 +1,41 @@
+/* Every invariant of the client's core, walked and asserted; for tests and the simulator. */
+#include "cli_own.h"
+
+#include "sc_assert.h"
+
+static uint32_t check_list(const struct sc_cli *c, const struct sc_list *list, enum sc_cli_state state, uint64_t *last,
+                           uint64_t *bytes)
+{
+        uint32_t count = 0;
+        for (struct sc_list *at = list->next; at != list; at = at->next) {
+                const struct sc_cli_row *row = SC_CONTAINER(at, struct sc_cli_row, link);
+                SC_ASSERT(row->state == state);
+                SC_ASSERT(row->sequence > *last);
+                SC_ASSERT(sc_cli_find(c, (struct sc_id){ .hi = c->id, .lo = row->sequence }) == row);
+                SC_ASSERT(row->stream.consumed <= row->stream.received);
+                SC_ASSERT((row->stream.run != 0) == !sc_list_empty(&row->output));
+                SC_ASSERT(!row->unconfirmed || !sc_list_empty(&row->cancel));
+                SC_ASSERT(row->unconfirmed || sc_list_empty(&row->cancel));
+                SC_ASSERT(state == SC_CLI_SENT || row->cancelling == SC_CLI_CANCEL_NONE);
+                *last = row->sequence;
+                *bytes += sc_cli_weight(row);
+                count++;
+        }
+        return count;
+}
+
+void sc_cli_check(const struct sc_cli *c)
+{
+        uint64_t       last  = 0;
+        uint64_t       bytes = 0;
+        const uint32_t sent  = check_list(c, &c->sent, SC_CLI_SENT, &last, &bytes);
+        SC_ASSERT(bytes == c->sent_bytes);
+        const uint32_t unsent = check_list(c, &c->unsent, SC_CLI_UNSENT, &last, &bytes);
+        SC_ASSERT(bytes == c->bytes);
+        SC_ASSERT(unsent == c->unsent_count);
+        SC_ASSERT(sent + unsent == c->pending);
+        SC_ASSERT(c->pending <= c->pending_max);
+        SC_ASSERT(last < c->next);
+        SC_ASSERT(c->link != 0 || c->ticket_count + c->ask_count == 0);
+        SC_ASSERT(c->phase != SC_CLI_OVER || c->pending == 0);
+}

@@ -1,0 +1,147 @@
+/*
+ * Endings: each future ends once, by the scheduler's RESULT or by our own word; and cancels, each of
+ * which is answered once.  A cancel whose task ends first is answered by that end.
+ */
+#include "cli_own.h"
+
+#include <string.h>
+
+#include "sc_assert.h"
+#include "sc_status.h"
+
+void sc_cli_confirm(struct sc_id task, enum sc_cancelled outcome, struct sc_out *out)
+{
+        struct sc_effect *effect    = sc_out_add(out, SC_FX_CONFIRM);
+        effect->msg.kind            = SC_MSG_CONFIRM;
+        effect->msg.confirm.task    = task;
+        effect->msg.confirm.outcome = (uint8_t)outcome;
+}
+
+static void count(struct sc_cli *c, uint8_t reason)
+{
+        if (reason == SC_REASON_SUCCESS)
+                c->succeeded++;
+        else if (reason == SC_REASON_CANCELLED)
+                c->cancelled++;
+        else
+                c->failed++;
+}
+
+void sc_cli_complete(struct sc_cli *c, struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out)
+{
+        const uint8_t     reason = result->outcome.reason;
+        struct sc_effect *effect = sc_out_add(out, SC_FX_COMPLETE);
+        effect->msg.kind         = SC_MSG_RESULT;
+        effect->msg.result       = *result;
+        count(c, reason);
+        if (row->unconfirmed)
+                sc_cli_confirm(result->task, reason == SC_REASON_CANCELLED ? SC_CANCEL_CANCELED : SC_CANCEL_FAILED, out);
+        sc_cli_move_row(c, row, SC_CLI_END);
+        if (c->want_room && c->phase == SC_CLI_OPEN) {
+                c->want_room = false;
+                sc_out_add(out, SC_FX_ROOM);
+        }
+}
+
+void sc_cli_end(struct sc_cli *c, struct sc_cli_row *row, enum sc_reason reason, int32_t code, const char *text,
+                struct sc_out *out)
+{
+        const struct sc_result result = {
+                .task    = { .hi = c->id, .lo = row->sequence },
+                .outcome = { .reason = (uint8_t)reason, .code = code, .text = { .ptr = text, .len = strlen(text) } },
+        };
+        sc_cli_complete(c, row, &result, out);
+}
+
+/* ---- cancel -------------------------------------------------------------------------------------- */
+
+/* An admin cancels other clients' tasks: asked and relayed, but not kept over a lost link. */
+static void cancel_foreign(struct sc_cli *c, const struct sc_cancel *cancel, struct sc_out *out)
+{
+        if (c->link == 0 || c->ask_count == SC_CLI_ASKS_MAX) {
+                sc_cli_confirm(cancel->task, SC_CANCEL_FAILED, out);
+                return;
+        }
+        c->ask[c->ask_count++] = cancel->task;
+        sc_out_send(out, c->link, SC_MSG_CANCEL)->cancel = *cancel;
+}
+
+static void cancel_own(struct sc_cli *c, struct sc_cli_row *row, bool force, struct sc_out *out)
+{
+        const uint8_t how  = force ? SC_CLI_CANCEL_FORCED : SC_CLI_CANCEL_ASKED;
+        const bool    news = row->cancelling < how || !row->unconfirmed;
+        if (row->cancelling < how)
+                row->cancelling = how;
+        row->unconfirmed = true;
+        if (row->state == SC_CLI_UNSENT) {
+                sc_cli_end(c, row, SC_REASON_CANCELLED, SC_E_CANCELLED, "cancelled before it was sent", out);
+        } else if (news) {
+                sc_list_remove(&row->cancel);
+                sc_list_add_tail(&c->cancels_due, &row->cancel);
+        }
+}
+
+void sc_cli_cancel(struct sc_cli *c, const struct sc_cancel *cancel, struct sc_out *out)
+{
+        struct sc_cli_row *row = sc_cli_find(c, cancel->task);
+        if (row)
+                cancel_own(c, row, cancel->force, out);
+        else if (c->role == SC_ROLE_ADMIN)
+                cancel_foreign(c, cancel, out);
+        else
+                sc_cli_confirm(cancel->task, SC_CANCEL_NOT_FOUND, out);
+}
+
+static bool take_ask(struct sc_cli *c, struct sc_id task)
+{
+        for (uint32_t i = 0; i < c->ask_count; i++) {
+                if (!sc_id_equal(c->ask[i], task))
+                        continue;
+                memmove(&c->ask[i], &c->ask[i + 1], (c->ask_count - i - 1) * sizeof c->ask[0]);
+                c->ask_count--;
+                return true;
+        }
+        return false;
+}
+
+void sc_cli_confirmed(struct sc_cli *c, const struct sc_confirm *confirm, struct sc_out *out)
+{
+        struct sc_cli_row *row = sc_cli_find(c, confirm->task);
+        if (row && row->unconfirmed) {
+                row->unconfirmed = false;
+                if (confirm->outcome != SC_CANCEL_CANCELED)
+                        row->cancelling = SC_CLI_CANCEL_NONE;
+                sc_list_remove(&row->cancel);
+        } else if (!take_ask(c, confirm->task)) {
+                return; /* answered already by the end of its task */
+        }
+        sc_cli_confirm(confirm->task, (enum sc_cancelled)confirm->outcome, out);
+}
+
+/* ---- the end of the client ------------------------------------------------------------------------ */
+
+static struct sc_cli_row *any_row(struct sc_cli *c)
+{
+        if (!sc_list_empty(&c->sent))
+                return SC_CONTAINER(c->sent.next, struct sc_cli_row, link);
+        if (!sc_list_empty(&c->unsent))
+                return SC_CONTAINER(c->unsent.next, struct sc_cli_row, link);
+        return NULL;
+}
+
+void sc_cli_end_all(struct sc_cli *c, struct sc_out *out)
+{
+        const bool closing = c->phase == SC_CLI_CLOSING;
+        while (sc_cli_room(out) > 2) {
+                struct sc_cli_row *row = any_row(c);
+                if (row) {
+                        sc_cli_end(c, row, closing ? SC_REASON_CANCELLED : SC_REASON_CLIENT, c->end_status, c->end_text, out);
+                        continue;
+                }
+                c->phase                 = SC_CLI_OVER;
+                struct sc_effect *effect = sc_out_add(out, closing ? SC_FX_CLOSED : SC_FX_GIVE_UP);
+                effect->status           = closing ? 0 : c->end_status;
+                effect->text             = closing ? NULL : c->end_text;
+                return;
+        }
+}

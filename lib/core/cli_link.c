@@ -1,0 +1,210 @@
+/*
+ * What the client sends, and when: rewind after a reconnect, cancels that were not confirmed, output
+ * already received, then new tasks in order within the grant, and WANT when the grant does not fit.
+ */
+#include "cli_own.h"
+
+#include "sc_assert.h"
+#include "sc_status.h"
+
+static void close_link(struct sc_cli *c, int status, const char *text, struct sc_out *out)
+{
+        struct sc_effect *effect = sc_out_add(out, SC_FX_CLOSE);
+        effect->link             = c->link;
+        effect->status           = status;
+        effect->text             = text;
+        sc_cli_down(c, out);
+}
+
+/* What was confirmed on the old link, or never will be, is to be sent again on the new one. */
+static void start_over(struct sc_cli *c, const struct sc_welcome *welcome)
+{
+        const bool known  = welcome->epoch == c->epoch && welcome->known_up_to > 0;
+        c->epoch          = welcome->epoch;
+        c->rewind_strange = !known;
+        c->rewind_to      = known ? welcome->known_up_to : 0;
+        c->rewinding      = !sc_list_empty(&c->sent);
+        sc_list_splice(&c->cancels_sent, &c->cancels_due);
+        sc_list_splice(&c->cancels_due, &c->cancels_sent);
+        sc_list_splice(&c->streams_due, &c->streams);
+}
+
+void sc_cli_up(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out)
+{
+        SC_ASSERT(ev->link != 0);
+        SC_ASSERT(ev->msg->kind == SC_MSG_WELCOME);
+        if (c->link != 0)
+                close_link(c, 0, "a newer link took over", out);
+        c->link       = ev->link;
+        c->idle_since = c->now;
+        if (ev->tasks > 0)
+                sc_cli_granted(c, ev->tasks, ev->kib);
+        start_over(c, &ev->msg->welcome);
+}
+
+void sc_cli_down(struct sc_cli *c, struct sc_out *out)
+{
+        c->link    = 0;
+        c->lost_at = c->now;
+        c->granted = c->lowering = false;
+        c->grant_tasks = c->grant_kib = 0;
+        c->want_tasks = c->want_kib = 0;
+        sc_cli_queries_down(c, out);
+}
+
+/* ---- rewind -------------------------------------------------------------------------------------- */
+
+static void rewind_row(struct sc_cli *c, struct sc_cli_row *row, struct sc_out *out)
+{
+        sc_cli_move_row(c, row, SC_CLI_REWIND);
+        row->resubmitted = row->resubmitted || c->rewind_strange;
+        if (row->cancelling != SC_CLI_CANCEL_NONE)
+                sc_cli_end(c, row, SC_REASON_CANCELLED, SC_E_CANCELLED, "cancelled", out);
+}
+
+static void rewind(struct sc_cli *c, struct sc_out *out)
+{
+        for (uint32_t visits = 0; visits < SC_ROWS_MAX && sc_cli_room(out) > 2; visits++) {
+                struct sc_cli_row *row = SC_CONTAINER(c->sent.prev, struct sc_cli_row, link);
+                if (sc_list_empty(&c->sent) || row->sequence <= c->rewind_to) {
+                        c->rewinding = false;
+                        return;
+                }
+                rewind_row(c, row, out);
+        }
+}
+
+/* ---- sending ------------------------------------------------------------------------------------- */
+
+static void send_cancels(struct sc_cli *c, struct sc_out *out)
+{
+        while (!sc_list_empty(&c->cancels_due) && sc_cli_room(out) > 0) {
+                struct sc_cli_row *row = SC_CONTAINER(c->cancels_due.next, struct sc_cli_row, cancel);
+                SC_ASSERT(row->state == SC_CLI_SENT);
+                sc_list_remove(&row->cancel);
+                sc_list_add_tail(&c->cancels_sent, &row->cancel);
+                struct sc_msg *msg = sc_out_send(out, c->link, SC_MSG_CANCEL);
+                msg->cancel.task   = (struct sc_id){ .hi = c->id, .lo = row->sequence };
+                msg->cancel.force  = row->cancelling == SC_CLI_CANCEL_FORCED;
+        }
+}
+
+static void send_streams(struct sc_cli *c, struct sc_out *out)
+{
+        while (!sc_list_empty(&c->streams_due) && sc_cli_room(out) > 0) {
+                struct sc_cli_row *row = SC_CONTAINER(c->streams_due.next, struct sc_cli_row, output);
+                sc_list_remove(&row->output);
+                sc_list_add_tail(&c->streams, &row->output);
+                sc_cli_output_again(c, row, out);
+        }
+}
+
+static uint32_t sent_count(const struct sc_cli *c)
+{
+        return c->pending - c->unsent_count;
+}
+
+static bool may_send(const struct sc_cli *c)
+{
+        if (sc_list_empty(&c->unsent) || sent_count(c) >= c->grant_tasks)
+                return false;
+        const struct sc_cli_row *row = SC_CONTAINER(c->unsent.next, struct sc_cli_row, link);
+        return c->sent_bytes + sc_cli_weight(row) <= (uint64_t)c->grant_kib << 10;
+}
+
+static void send_tasks(struct sc_cli *c, struct sc_out *out)
+{
+        while (may_send(c) && sc_cli_room(out) > 0) {
+                struct sc_cli_row *row = SC_CONTAINER(c->unsent.next, struct sc_cli_row, link);
+                sc_cli_move_row(c, row, SC_CLI_SEND);
+                struct sc_msg *msg    = sc_out_send(out, c->link, SC_MSG_SUBMIT);
+                msg->submit.task      = (struct sc_id){ .hi = c->id, .lo = row->sequence };
+                msg->submit.spec      = row->spec;
+                if (row->resubmitted)
+                        msg->submit.spec.flags |= SC_SPEC_RESUBMITTED;
+        }
+}
+
+/* ---- WANT ---------------------------------------------------------------------------------------- */
+
+/* The next power of two, so that a growing queue asks a few times only; and never less than what the
+ * scheduler may have granted, because it takes a smaller WANT at its word. */
+static uint32_t more_than(uint64_t need, uint32_t granted, uint32_t told)
+{
+        uint64_t up = 1;
+        while (up < need)
+                up *= 2;
+        up = up < granted ? granted : up;
+        up = up < told ? told : up;
+        return up < UINT32_MAX ? (uint32_t)up : UINT32_MAX;
+}
+
+static void say_want(struct sc_cli *c, uint32_t tasks, uint32_t kib, struct sc_out *out)
+{
+        c->want_tasks = tasks;
+        c->want_kib   = kib;
+        sc_out_send(out, c->link, SC_MSG_WANT)->want = (struct sc_want){ .tasks = tasks, .kib = kib };
+}
+
+static bool has_surplus(const struct sc_cli *c)
+{
+        return c->granted && !c->lowering && c->pending == 0 &&
+               (c->grant_tasks > SC_CLI_IDLE_TASKS || c->grant_kib > SC_CLI_IDLE_KIB);
+}
+
+sc_ns sc_cli_idle_at(const struct sc_cli *c)
+{
+        return c->link != 0 && has_surplus(c) ? sc_ns_add(c->idle_since, SC_CLI_IDLE_AFTER) : SC_NEVER;
+}
+
+/* Between the smaller WANT and its answer a larger grant may still be on its way; it does not count. */
+static void give_grant_back(struct sc_cli *c, struct sc_out *out)
+{
+        c->lowering = true;
+        say_want(c, SC_CLI_IDLE_TASKS, SC_CLI_IDLE_KIB, out);
+        sc_cli_granted(c, c->grant_tasks, c->grant_kib);
+}
+
+void sc_cli_granted(struct sc_cli *c, uint32_t tasks, uint32_t kib)
+{
+        c->granted = true;
+        if (c->lowering && tasks <= c->want_tasks && kib <= c->want_kib)
+                c->lowering = false;
+        c->grant_tasks = c->lowering && tasks > c->want_tasks ? c->want_tasks : tasks;
+        c->grant_kib   = c->lowering && kib > c->want_kib ? c->want_kib : kib;
+}
+
+static void ask_for_grant(struct sc_cli *c, struct sc_out *out)
+{
+        const uint64_t kib  = (c->bytes + 1023) >> 10;
+        const bool     more = c->pending > c->want_tasks || kib > c->want_kib;
+        if (c->pending > 0)
+                c->idle_since = c->now;
+        if (c->now >= sc_cli_idle_at(c))
+                give_grant_back(c, out);
+        else if (c->unsent_count > 0 && !may_send(c) && more && c->granted && !c->lowering)
+                say_want(c, more_than(c->pending, c->grant_tasks, c->want_tasks),
+                         more_than(kib, c->grant_kib, c->want_kib), out);
+}
+
+void sc_cli_pump(struct sc_cli *c, struct sc_out *out)
+{
+        if (c->link == 0)
+                return;
+        if (c->rewinding)
+                rewind(c, out);
+        if (c->rewinding)
+                return;
+        send_cancels(c, out);
+        send_streams(c, out);
+        send_tasks(c, out);
+        if (c->role == SC_ROLE_CLIENT)
+                ask_for_grant(c, out);
+}
+
+bool sc_cli_work_left(const struct sc_cli *c)
+{
+        if (c->link == 0)
+                return false;
+        return c->rewinding || !sc_list_empty(&c->cancels_due) || !sc_list_empty(&c->streams_due) || may_send(c);
+}

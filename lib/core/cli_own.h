@@ -1,0 +1,151 @@
+/*
+ * The inside of the client's core, shared by its files only.  A task is one row, allocated together
+ * with the copy of its spec when it is admitted and freed when its future ends.  Rows are found by
+ * sequence through pages of pointers, so that one slow task pins a page and not all that came after.
+ *
+ * `unsent` and `sent` are in order of sequence, and every row in `sent` is older than every row in
+ * `unsent`.  After a reconnect, rows the scheduler does not know are moved back from the end of `sent`
+ * a few thousand at a time (the rewind); nothing is sent before that is finished.
+ */
+#ifndef SC_CLI_OWN_H
+#define SC_CLI_OWN_H
+
+#include "cli.h"
+#include "sc_list.h"
+#include "sc_map.h"
+
+enum {
+        SC_CLI_PAGE     = 64,  /* sequences per page */
+        SC_CLI_ASKS_MAX = 256, /* queries, and cancels of an admin, without an answer */
+        SC_CLI_ROOM     = 16,  /* effects kept free for what follows a bulk of them */
+        SC_CLI_IDLE_TASKS = 1024, /* what an idle client keeps of its grant */
+        SC_CLI_IDLE_KIB   = 16384
+};
+
+#define SC_CLI_IDLE_AFTER SC_S
+
+/*
+ *                SEND   REWIND   END
+ * FREE -ADMIT-> UNSENT
+ *     UNSENT     SENT   -        FREE
+ *     SENT       -      UNSENT   FREE
+ */
+enum sc_cli_state { SC_CLI_FREE, SC_CLI_UNSENT, SC_CLI_SENT, SC_CLI_STATES };
+enum sc_cli_move { SC_CLI_ADMIT, SC_CLI_SEND, SC_CLI_REWIND, SC_CLI_END, SC_CLI_MOVES };
+
+enum sc_cli_cancel { SC_CLI_CANCEL_NONE, SC_CLI_CANCEL_ASKED, SC_CLI_CANCEL_FORCED };
+
+/* What becomes of the client as a whole. */
+enum sc_cli_phase { SC_CLI_OPEN, SC_CLI_CLOSING, SC_CLI_GIVING_UP, SC_CLI_OVER };
+
+struct sc_cli_stream { /* output of one run, as far as it has come */
+        uint64_t run, epoch; /* run 0: nothing yet */
+        uint64_t received, consumed, told_limit;
+        uint64_t strange_run;  /* a run whose first record seen was not its first; 0: none */
+        uint64_t strange_next; /* the offset after the last record seen of it */
+        bool     asked_again;
+};
+
+struct sc_cli_row {
+        struct sc_list       link;   /* unsent or sent */
+        struct sc_list       cancel; /* cancels to send, or to be confirmed */
+        struct sc_list       output; /* streams to be told of again after a reconnect, or all of them */
+        uint64_t             sequence;
+        size_t               size; /* of this allocation */
+        uint8_t              state;       /* written by sc_cli_move_row alone */
+        uint8_t              cancelling;  /* enum sc_cli_cancel: the strongest asked for */
+        bool                 unconfirmed; /* somebody waits for a CONFIRM */
+        bool                 resubmitted;
+        struct sc_spec       spec;
+        struct sc_cli_stream stream;
+        unsigned char        bytes[];
+};
+
+struct sc_cli_page {
+        uint32_t           used;
+        struct sc_cli_row *row[SC_CLI_PAGE];
+};
+
+struct sc_cli {
+        struct sc_mem *mem;
+        uint64_t       id, incarnation, epoch, output_window;
+        uint8_t        role, phase;
+        uint32_t       pending_max;
+        sc_ns          give_up, now, lost_at, idle_since;
+        sc_link_id     link;
+        struct sc_view name, tenant, token;
+        unsigned char *words;
+        size_t         words_size;
+
+        struct sc_map      pages;
+        struct sc_list     unsent, sent;
+        struct sc_list     cancels_due, cancels_sent;
+        struct sc_list     streams_due, streams;
+        struct sc_cli_row *spare;      /* reserved by sc_cli_admissible */
+        struct sc_cli_page *spare_page;
+        uint64_t           next; /* sequence */
+        uint32_t           pending, unsent_count;
+        uint64_t           bytes, sent_bytes; /* of specs: pending, and sent of them */
+
+        uint32_t grant_tasks, grant_kib;
+        uint32_t want_tasks, want_kib; /* as last told on this link */
+        bool     granted;  /* a grant has come on this link */
+        bool     lowering; /* we said that less will do, and the scheduler has not yet answered */
+        bool     rewinding;
+        uint64_t rewind_to; /* rows above are unknown to the scheduler */
+        bool     rewind_strange; /* it is another scheduler, or one that forgot us */
+        bool     want_room;
+
+        uint32_t     ticket_count, ask_count;
+        uint32_t     ticket[SC_CLI_ASKS_MAX];
+        struct sc_id ask[SC_CLI_ASKS_MAX]; /* cancels of an admin */
+
+        int32_t  end_status;
+        char     end_text[SC_TEXT_MAX + 1];
+        uint64_t submitted, succeeded, failed, cancelled;
+};
+
+static inline uint32_t sc_cli_room(const struct sc_out *out)
+{
+        return out->len + SC_CLI_ROOM < SC_EFFECTS_MAX ? SC_EFFECTS_MAX - SC_CLI_ROOM - out->len : 0;
+}
+
+static inline size_t sc_cli_weight(const struct sc_cli_row *row)
+{
+        return row->spec.body.len + row->spec.function.len;
+}
+
+/* cli_rows.c */
+struct sc_cli_row *sc_cli_find(const struct sc_cli *c, struct sc_id task);
+struct sc_cli_row *sc_cli_admit(struct sc_cli *c, const struct sc_submit *submit);
+void               sc_cli_move_row(struct sc_cli *c, struct sc_cli_row *row, enum sc_cli_move move);
+void               sc_cli_free_rows(struct sc_cli *c);
+
+/* cli_link.c: reconnect, credit, what is sent when */
+void  sc_cli_up(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out);
+void  sc_cli_down(struct sc_cli *c, struct sc_out *out);
+void  sc_cli_pump(struct sc_cli *c, struct sc_out *out);
+bool  sc_cli_work_left(const struct sc_cli *c);
+sc_ns sc_cli_idle_at(const struct sc_cli *c);
+void  sc_cli_granted(struct sc_cli *c, uint32_t tasks, uint32_t kib);
+
+/* cli_end.c: endings and cancels */
+void sc_cli_complete(struct sc_cli *c, struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out);
+void sc_cli_end(struct sc_cli *c, struct sc_cli_row *row, enum sc_reason reason, int32_t code, const char *text,
+                struct sc_out *out);
+void sc_cli_confirm(struct sc_id task, enum sc_cancelled outcome, struct sc_out *out);
+void sc_cli_cancel(struct sc_cli *c, const struct sc_cancel *cancel, struct sc_out *out);
+void sc_cli_confirmed(struct sc_cli *c, const struct sc_confirm *confirm, struct sc_out *out);
+void sc_cli_end_all(struct sc_cli *c, struct sc_out *out);
+
+/* cli_output.c */
+void sc_cli_output(struct sc_cli *c, const struct sc_output *output, struct sc_out *out);
+void sc_cli_consumed(struct sc_cli *c, struct sc_id task, uint64_t bytes, struct sc_out *out);
+void sc_cli_output_again(struct sc_cli *c, struct sc_cli_row *row, struct sc_out *out);
+
+/* cli_query.c */
+void sc_cli_query(struct sc_cli *c, const struct sc_query_msg *query, struct sc_out *out);
+void sc_cli_reply(struct sc_cli *c, const struct sc_msg *msg, struct sc_out *out);
+void sc_cli_queries_down(struct sc_cli *c, struct sc_out *out);
+
+#endif

@@ -1,0 +1,185 @@
+/*
+ * The table of tasks by sequence, and the one function that writes a row's state.  What a SUBMIT
+ * needs is allocated by sc_cli_admissible() and waits as `spare` for the step.
+ */
+#include "cli_own.h"
+
+#include <string.h>
+
+#include "sc_assert.h"
+#include "sc_mem.h"
+#include "sc_status.h"
+
+#define NEVER_MOVES SC_CLI_STATES
+
+static const uint8_t moves[SC_CLI_STATES][SC_CLI_MOVES] = {
+        /*                   ADMIT          SEND         REWIND         END */
+        [SC_CLI_FREE]   = { SC_CLI_UNSENT, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES },
+        [SC_CLI_UNSENT] = { NEVER_MOVES, SC_CLI_SENT, NEVER_MOVES, SC_CLI_FREE },
+        [SC_CLI_SENT]   = { NEVER_MOVES, NEVER_MOVES, SC_CLI_UNSENT, SC_CLI_FREE },
+};
+
+static struct sc_id page_key(uint64_t sequence)
+{
+        return (struct sc_id){ .lo = sequence / SC_CLI_PAGE };
+}
+
+static struct sc_cli_page *page_of(const struct sc_cli *c, uint64_t sequence)
+{
+        return sc_map_get(&c->pages, page_key(sequence));
+}
+
+struct sc_cli_row *sc_cli_find(const struct sc_cli *c, struct sc_id task)
+{
+        if (task.hi != c->id)
+                return NULL;
+        const struct sc_cli_page *page = page_of(c, task.lo);
+        return page ? page->row[task.lo % SC_CLI_PAGE] : NULL;
+}
+
+static void drop_spare(struct sc_cli *c)
+{
+        if (c->spare)
+                sc_mem_release(c->mem, c->spare, c->spare->size);
+        c->spare = NULL;
+}
+
+static bool reserve_page(struct sc_cli *c)
+{
+        if (c->spare_page || page_of(c, c->next))
+                return true;
+        if (!sc_map_reserve(&c->pages, c->pages.len + 1))
+                return false;
+        c->spare_page = sc_mem_zalloc(c->mem, sizeof *c->spare_page);
+        return c->spare_page != NULL;
+}
+
+static bool reserve_row(struct sc_cli *c, size_t bytes)
+{
+        const size_t size = sizeof *c->spare + SC_NAME_MAX + bytes;
+        if (c->spare && c->spare->size == size)
+                return true;
+        drop_spare(c);
+        c->spare = sc_mem_alloc(c->mem, size);
+        if (!c->spare)
+                return false;
+        c->spare->size = size;
+        return true;
+}
+
+int sc_cli_admissible(struct sc_cli *c, size_t bytes)
+{
+        if (c->phase != SC_CLI_OPEN || c->role != SC_ROLE_CLIENT)
+                return SC_E_STATE;
+        if (bytes > SC_BODY_MAX)
+                return SC_E_TOO_BIG;
+        int status = c->pending < c->pending_max ? 0 : SC_E_FULL;
+        if (!status && (!reserve_page(c) || !reserve_row(c, bytes)))
+                status = SC_E_NOMEM;
+        c->want_room = c->want_room || status != 0;
+        return status;
+}
+
+/* The room for the longest function name is mostly not needed; keeping it would do, too. */
+static struct sc_cli_row *fit(struct sc_cli *c, struct sc_cli_row *row, size_t bytes)
+{
+        const size_t       size = sizeof *row + bytes;
+        struct sc_cli_row *less = row->size - size >= SC_NAME_MAX / 2 ? sc_mem_resize(c->mem, row, row->size, size) : NULL;
+        if (!less)
+                return row;
+        less->size = size;
+        return less;
+}
+
+static void place(struct sc_cli *c, struct sc_cli_row *row)
+{
+        struct sc_cli_page *page = page_of(c, row->sequence);
+        if (!page) {
+                SC_ASSERT(c->spare_page != NULL);
+                page          = c->spare_page;
+                c->spare_page = NULL;
+                sc_map_put(&c->pages, page_key(row->sequence), page);
+        }
+        page->row[row->sequence % SC_CLI_PAGE] = row;
+        page->used++;
+}
+
+struct sc_cli_row *sc_cli_admit(struct sc_cli *c, const struct sc_submit *submit)
+{
+        const struct sc_spec *spec = &submit->spec;
+        struct sc_cli_row    *row  = c->spare;
+        c->spare                   = NULL;
+        SC_ASSERT(row != NULL);
+        SC_ASSERT(spec->function.len <= SC_NAME_MAX);
+        SC_ASSERT(sizeof *row + SC_NAME_MAX + spec->body.len <= row->size);
+        row               = fit(c, row, spec->body.len + spec->function.len);
+        const size_t size = row->size;
+        *row              = (struct sc_cli_row){ .sequence = c->next++, .size = size, .spec = *spec };
+        sc_list_init(&row->link);
+        sc_list_init(&row->cancel);
+        sc_list_init(&row->output);
+        if (spec->body.len > 0)
+                memcpy(row->bytes, spec->body.ptr, spec->body.len);
+        if (spec->function.len > 0)
+                memcpy(row->bytes + spec->body.len, spec->function.ptr, spec->function.len);
+        row->spec.body.ptr     = row->bytes;
+        row->spec.function.ptr = row->bytes + spec->body.len;
+        place(c, row);
+        sc_cli_move_row(c, row, SC_CLI_ADMIT);
+        return row;
+}
+
+static void free_row(struct sc_cli *c, struct sc_cli_row *row)
+{
+        struct sc_cli_page *page = page_of(c, row->sequence);
+        page->row[row->sequence % SC_CLI_PAGE] = NULL;
+        if (--page->used == 0) {
+                (void)sc_map_remove(&c->pages, page_key(row->sequence));
+                if (!c->spare_page && row->sequence / SC_CLI_PAGE == c->next / SC_CLI_PAGE) {
+                        c->spare_page = page; /* one task at a time shall not allocate a page each */
+                } else {
+                        sc_mem_release(c->mem, page, sizeof *page);
+                }
+        }
+        sc_list_remove(&row->cancel);
+        sc_list_remove(&row->output);
+        sc_mem_release(c->mem, row, row->size);
+}
+
+void sc_cli_move_row(struct sc_cli *c, struct sc_cli_row *row, enum sc_cli_move move)
+{
+        const enum sc_cli_state from = row->state, next = moves[row->state][move];
+        SC_ASSERT(next != NEVER_MOVES);
+        sc_list_remove(&row->link);
+        row->state = (uint8_t)next;
+        c->pending += (from == SC_CLI_FREE) - (uint32_t)(next == SC_CLI_FREE);
+        c->unsent_count += (next == SC_CLI_UNSENT) - (uint32_t)(from == SC_CLI_UNSENT);
+        const size_t weight = sc_cli_weight(row);
+        c->bytes += from == SC_CLI_FREE ? weight : 0;
+        c->bytes -= next == SC_CLI_FREE ? weight : 0;
+        c->sent_bytes += next == SC_CLI_SENT ? weight : 0;
+        c->sent_bytes -= from == SC_CLI_SENT ? weight : 0;
+        if (next == SC_CLI_SENT)
+                sc_list_add_tail(&c->sent, &row->link);
+        else if (move == SC_CLI_REWIND)
+                sc_list_add_head(&c->unsent, &row->link);
+        else if (next == SC_CLI_UNSENT)
+                sc_list_add_tail(&c->unsent, &row->link);
+        else
+                free_row(c, row);
+}
+
+static void free_list(struct sc_cli *c, struct sc_list *list)
+{
+        while (!sc_list_empty(list))
+                sc_cli_move_row(c, SC_CONTAINER(list->next, struct sc_cli_row, link), SC_CLI_END);
+}
+
+void sc_cli_free_rows(struct sc_cli *c)
+{
+        free_list(c, &c->unsent);
+        free_list(c, &c->sent);
+        drop_spare(c);
+        sc_mem_release(c->mem, c->spare_page, sizeof *c->spare_page);
+        sc_map_fini(&c->pages);
+}

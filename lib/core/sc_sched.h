@@ -1,0 +1,40 @@
+/*
+ * The scheduler's core: admission, ready queues, placement, workers' joins and leaves, fence,
+ * losses and last chance, KEEP and DROP, client epochs, cancel, output relay, queries.
+ * States and moves are in task_fsm.h; doc/architecture.md has the pictures.
+ */
+#ifndef SC_SCHED_H
+#define SC_SCHED_H
+
+#include "core.h"
+
+struct sc_mem;
+struct sc_sched;
+
+struct sc_sched_options {
+        uint64_t id, epoch, seed; /* random; epoch != 0 */
+        uint32_t tasks_max;       /* rows; 0: 10,000,000 */
+        uint64_t bytes_max;       /* of arguments and results held; 0: 1 GiB */
+        uint32_t peers_max;       /* links past their hello; 0: 65,536 */
+        uint32_t client_tasks_max;/* most rows one client is ever granted; 0: tasks_max */
+        uint32_t losses_max;      /* the n-th lost run ends the task; 0: 3 */
+        uint32_t silent_ms;       /* told in WELCOME; 0: 10,000 */
+        sc_ns    client_grace;    /* how long a client's tasks outlive its link; 0: 60 s; SC_NEVER: for ever */
+        sc_ns    claim_delay;     /* resubmitted tasks are not placed in the first part of an epoch; 0: 1 s */
+        sc_ns    now;
+        char     name[SC_NAME_MAX + 1];
+};
+
+/* NULL: out of memory. */
+struct sc_sched *sc_sched_create(struct sc_mem *mem, const struct sc_sched_options *options);
+void             sc_sched_destroy(struct sc_sched *s);
+void             sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out);
+sc_ns            sc_sched_deadline(const struct sc_sched *s);
+void             sc_sched_stats(const struct sc_sched *s, sc_ns now, struct sc_status_row *out);
+/* Walks everything and asserts every invariant; for tests and the simulator. */
+void             sc_sched_check(const struct sc_sched *s);
+/* For judges: rows that are not free, and the current run of a task (0: none). */
+uint32_t         sc_sched_rows(const struct sc_sched *s);
+uint64_t         sc_sched_run_of(const struct sc_sched *s, struct sc_id task);
+
+#endif

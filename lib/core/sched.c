@@ -1,0 +1,445 @@
+/*
+ * The scheduler's step: what an event is about, whose it is, and in which order the rest of the work
+ * is done - first what an earlier step left over, then placing, then balance.  Links are here too:
+ * every word of a peer comes over one, and goes to the noun it concerns.
+ */
+#include "sched_state.h"
+
+#include <string.h>
+
+#include "sc_assert.h"
+
+/* ---- texts and notes ---------------------------------------------------------------------------*/
+
+static void text_add(struct sched_text *text, char c)
+{
+        if (text->len < text->max)
+                text->at[text->len++] = c;
+}
+
+void sc_sched_text(struct sched_text *text, const char *words)
+{
+        while (*words)
+                text_add(text, *words++);
+}
+
+void sc_sched_text_name(struct sched_text *text, const char *name, size_t len)
+{
+        for (size_t i = 0; i < len; i++)
+                text_add(text, (unsigned char)name[i] >= ' ' && name[i] != 0x7f ? name[i] : '?');
+}
+
+void sc_sched_text_number(struct sched_text *text, uint64_t number)
+{
+        char   digits[20];
+        size_t len = 0;
+        do {
+                digits[len++] = (char)('0' + number % 10);
+                number /= 10;
+        } while (number > 0);
+        while (len > 0)
+                text_add(text, digits[--len]);
+}
+
+/* The buffer starts zeroed and its last byte stays so: the line is always terminated. */
+bool sc_sched_note(struct sc_sched *s, struct sc_out *out, struct sc_id id, struct sched_text *text)
+{
+        if (s->note_len == SCHED_NOTES_MAX || out->len >= SC_EFFECTS_MAX - SCHED_ROOM_PLACE)
+                return false;
+        char *line = s->note[s->note_len++];
+        memset(line, 0, SCHED_NOTE_SIZE);
+        *text = (struct sched_text){ .at = line, .max = SCHED_NOTE_SIZE - 1 };
+        char hex[SC_ID_TEXT];
+        sc_id_format(id, hex);
+        sc_sched_text(text, hex);
+        sc_sched_text(text, " ");
+        sc_out_add(out, SC_FX_NOTE)->text = line;
+        return true;
+}
+
+bool sc_sched_bulk(struct sc_sched *s, const struct sc_out *out)
+{
+        if (s->visits < SC_ROWS_MAX && out->len < SC_EFFECTS_MAX - SCHED_ROOM_BULK) {
+                s->visits++;
+                return true;
+        }
+        s->more = true;
+        return false;
+}
+
+/* ---- links -------------------------------------------------------------------------------------*/
+
+struct sched_link *sc_sched_link(const struct sc_sched *s, sc_link_id link)
+{
+        return sc_map_get(&s->links, (struct sc_id){ 0, link });
+}
+
+static void link_remove(struct sc_sched *s, struct sched_link *l)
+{
+        sc_map_remove(&s->links, (struct sc_id){ 0, l->id });
+        sc_map_remove(&s->peers, (struct sc_id){ l->role, l->peer });
+        sc_mem_release(s->mem, l, sizeof *l);
+}
+
+/* Lost, or left in order: then nobody is charged and nothing is waited for. */
+static void link_down(struct sc_sched *s, struct sched_link *l, bool orderly, struct sc_out *out)
+{
+        uint8_t  role  = l->role;
+        uint32_t index = l->index;
+        link_remove(s, l);
+        if (role == SC_ROLE_WORKER)
+                sc_sched_worker_down(s, sc_sched_worker(s, index), orderly, out);
+        else if (role == SC_ROLE_CLIENT)
+                sc_sched_client_down(s, sc_sched_client(s, index), orderly);
+        else
+                s->admin_links--;
+}
+
+static void close_send(struct sc_out *out, sc_link_id link, int status, const char *text)
+{
+        struct sc_effect *effect = sc_out_add(out, SC_FX_CLOSE);
+        effect->link             = link;
+        effect->status           = status;
+        effect->text             = text;
+}
+
+void sc_sched_close(struct sc_sched *s, struct sched_link *l, int status, const char *text, struct sc_out *out)
+{
+        close_send(out, l->id, status, text);
+        link_down(s, l, false, out);
+}
+
+void sc_sched_nonsense(struct sc_sched *s, struct sched_link *l, int status, const char *text, struct sc_out *out)
+{
+        struct sched_text line;
+        if (sc_sched_note(s, out, (struct sc_id){ l->peer, 0 }, &line)) {
+                sc_sched_text(&line, sc_role_name((enum sc_role)l->role));
+                sc_sched_text(&line, " closed: it sent ");
+                sc_sched_text(&line, text);
+        }
+        sc_sched_close(s, l, status, text, out);
+}
+
+/* ---- hello -------------------------------------------------------------------------------------*/
+
+static const char *worker_fault(const struct sc_hello *h)
+{
+        if (h->slots == 0 || h->slots > SC_SLOTS_MAX || h->free_slots > h->slots)
+                return "a number of slots out of bounds";
+        if (h->function_count > SC_FUNCTIONS_MAX || h->hold_count > SC_HOLDS_MAX)
+                return "too many functions or held runs";
+        for (uint32_t i = 0; i < h->function_count; i++) {
+                if (h->functions[i].len == 0 || h->functions[i].len > SC_NAME_MAX)
+                        return "a function's name out of bounds";
+        }
+        return NULL;
+}
+
+static const char *hello_fault(const struct sc_hello *h)
+{
+        if (h->role != SC_ROLE_CLIENT && h->role != SC_ROLE_WORKER && h->role != SC_ROLE_ADMIN)
+                return "a role that does not come here";
+        if (h->id == 0)
+                return "no id";
+        if (h->version_min > SC_VERSION_MAX || h->version_max < SC_VERSION_MIN)
+                return "a protocol version that is not spoken here";
+        if (h->name.len > SC_NAME_MAX || h->tenant.len > SC_NAME_MAX)
+                return "a name that is too long";
+        return h->role == SC_ROLE_WORKER ? worker_fault(h) : NULL;
+}
+
+static struct sched_link *link_new(struct sc_sched *s, sc_link_id id, const struct sc_hello *hello)
+{
+        if (!sc_map_reserve(&s->links, s->links.len + 1) || !sc_map_reserve(&s->peers, s->peers.len + 1))
+                return NULL;
+        struct sched_link *l = sc_mem_alloc(s->mem, sizeof *l);
+        if (!l)
+                return NULL;
+        *l = (struct sched_link){ .id = id, .peer = hello->id, .index = SCHED_NONE, .role = hello->role };
+        sc_map_put(&s->links, (struct sc_id){ 0, id }, l);
+        sc_map_put(&s->peers, (struct sc_id){ l->role, l->peer }, l);
+        return l;
+}
+
+static bool admin_up(struct sc_sched *s, const struct sched_link *l, struct sc_out *out)
+{
+        s->admin_links++;
+        sc_sched_welcome(s, l->id, 0, out);
+        return true;
+}
+
+static bool role_up(struct sc_sched *s, struct sched_link *l, const struct sc_event *ev, struct sc_out *out)
+{
+        if (l->role == SC_ROLE_WORKER)
+                return sc_sched_worker_up(s, l, ev, out);
+        if (l->role == SC_ROLE_CLIENT)
+                return sc_sched_client_up(s, l, ev, out);
+        return admin_up(s, l, out);
+}
+
+static void on_up(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out)
+{
+        const struct sc_hello *hello = &ev->msg->hello;
+        struct sched_link     *same  = sc_sched_link(s, ev->link);
+        if (same) {
+                sc_sched_nonsense(s, same, SC_E_PROTOCOL, "a second hello", out);
+                return;
+        }
+        const char *fault = hello_fault(hello);
+        if (fault) {
+                close_send(out, ev->link, SC_E_PROTOCOL, fault);
+                return;
+        }
+        struct sched_link *older = sc_map_get(&s->peers, (struct sc_id){ hello->role, hello->id });
+        if (older)
+                sc_sched_close(s, older, SC_E_EXISTS, "the same peer came on a newer link", out);
+        if (s->links.len >= s->opt.peers_max) {
+                close_send(out, ev->link, SC_E_FULL, "the scheduler has as many peers as it may have");
+                return;
+        }
+        struct sched_link *l = link_new(s, ev->link, hello);
+        if (l && role_up(s, l, ev, out))
+                return;
+        if (l)
+                link_remove(s, l);
+        close_send(out, ev->link, SC_E_NOMEM, "the scheduler has no memory for another peer");
+}
+
+/* ---- words of peers ----------------------------------------------------------------------------*/
+
+static void on_worker_msg(struct sc_sched *s, struct sched_link *l, const struct sc_msg *m, struct sc_out *out)
+{
+        struct sched_worker *w = sc_sched_worker(s, l->index);
+        switch (m->kind) {
+        case SC_MSG_STARTED: sc_sched_on_started(s, w, &m->about); break;
+        case SC_MSG_RETURNED: sc_sched_on_returned(s, w, &m->about, out); break;
+        case SC_MSG_DONE: sc_sched_on_done(s, l, &m->done, out); break;
+        case SC_MSG_OUTPUT: sc_sched_on_output(s, w, &m->output, out); break;
+        default: SC_UNREACHABLE();
+        }
+}
+
+static void on_client_msg(struct sc_sched *s, struct sched_link *l, const struct sc_msg *m, struct sc_out *out)
+{
+        switch (m->kind) {
+        case SC_MSG_SUBMIT: sc_sched_on_submit(s, l, &m->submit, out); break;
+        case SC_MSG_CANCEL: sc_sched_on_cancel(s, l, &m->cancel, out); break;
+        case SC_MSG_WANT: sc_sched_on_want(s, sc_sched_client(s, l->index), &m->want, out); break;
+        case SC_MSG_OUTPUT_ACK: sc_sched_on_output_ack(s, l, &m->output_ack, out); break;
+        case SC_MSG_QUERY: sc_sched_on_query(s, l, &m->query, out); break;
+        default: SC_UNREACHABLE();
+        }
+}
+
+static void on_msg(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out)
+{
+        struct sched_link   *l = sc_sched_link(s, ev->link);
+        const struct sc_msg *m = ev->msg;
+        if (!l) {
+                s->stale++; /* said before the link was closed on our side */
+        } else if (m->kind == SC_MSG_HELLO || !sc_msg_may_send((enum sc_role)l->role, m->kind)) {
+                sc_sched_nonsense(s, l, SC_E_PROTOCOL, "a message that its role may not send", out);
+        } else if (m->kind == SC_MSG_BYE) {
+                close_send(out, l->id, SC_OK, "bye");
+                link_down(s, l, true, out);
+        } else if (l->role == SC_ROLE_WORKER) {
+                on_worker_msg(s, l, m, out);
+        } else {
+                on_client_msg(s, l, m, out);
+        }
+}
+
+static void on_down(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out)
+{
+        struct sched_link *l = sc_sched_link(s, ev->link);
+        if (l)
+                link_down(s, l, false, out);
+}
+
+static void on_acked(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out)
+{
+        struct sched_link *l = sc_sched_link(s, ev->link);
+        if (l && l->role == SC_ROLE_CLIENT)
+                sc_sched_client_acked(s, l, ev->count, out);
+}
+
+static void on_grant(struct sc_sched *s, const struct sc_event *ev)
+{
+        const struct sched_link *l = sc_sched_link(s, ev->link);
+        if (l && l->role == SC_ROLE_WORKER)
+                sc_sched_worker_grant(s, sc_sched_worker(s, l->index), ev->tasks);
+}
+
+/* ---- the step ----------------------------------------------------------------------------------*/
+
+static void bury(struct sc_sched *s)
+{
+        for (struct sc_list *at; (at = sc_list_take(&s->dead_workers)) != NULL;)
+                sc_sched_worker_free(s, SC_CONTAINER(at, struct sched_worker, todo));
+        for (struct sc_list *at; (at = sc_list_take(&s->dead_clients)) != NULL;)
+                sc_sched_client_free(s, SC_CONTAINER(at, struct sched_client, todo));
+}
+
+static void handle(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out)
+{
+        switch (ev->kind) {
+        case SC_EV_TICK: break;
+        case SC_EV_UP: on_up(s, ev, out); break;
+        case SC_EV_DOWN: on_down(s, ev, out); break;
+        case SC_EV_MSG: on_msg(s, ev, out); break;
+        case SC_EV_ACKED: on_acked(s, ev, out); break;
+        case SC_EV_GRANT: on_grant(s, ev); break;
+        case SC_EV_SUBMIT:
+        case SC_EV_CANCEL:
+        case SC_EV_CONSUMED:
+        case SC_EV_QUERY:
+        case SC_EV_CLOSE:
+        case SC_EV_RAN:
+        case SC_EV_OUTPUT:
+        case SC_EV_DRAIN: SC_UNREACHABLE();
+        }
+}
+
+void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out)
+{
+        SC_ASSERT(ev->now >= s->now);
+        s->now      = ev->now;
+        s->visits   = 0;
+        s->note_len = 0;
+        s->more     = false;
+        bury(s);
+        handle(s, ev, out);
+        sc_sched_timers_run(s, out);
+        sc_sched_clients_expire(s);
+        sc_sched_workers_todo(s, out);
+        sc_sched_clients_todo(s, out);
+        sc_sched_orphans_expire(s, out);
+        sc_sched_claims_wake(s, out);
+        sc_sched_place(s, out);
+        sc_sched_balance(s, out);
+        sc_sched_grants_round(s, out);
+}
+
+static bool may_balance(const struct sc_sched *s)
+{
+        const struct sched_worker *idle = sc_heap_top(&s->roomy);
+        return s->balance_due && s->excess > 0 && idle && idle->assigned < idle->slots;
+}
+
+sc_ns sc_sched_deadline(const struct sc_sched *s)
+{
+        if (s->more)
+                return s->now;
+        sc_ns                     at    = SC_NEVER;
+        const struct sched_timer *timer = sc_heap_top(&s->timers);
+        if (timer)
+                at = sc_ns_min(at, timer->at);
+        if (!sc_list_empty(&s->lost_clients))
+                at = sc_ns_min(at, SC_CONTAINER(s->lost_clients.next, struct sched_client, lost)->grace_at);
+        if (s->claims.head != SCHED_NONE)
+                at = sc_ns_min(at, s->claim_end);
+        if (s->orphans.head != SCHED_NONE)
+                at = sc_ns_min(at, sc_ns_add(sc_sched_row(s, s->orphans.head)->since, s->opt.client_grace));
+        if (may_balance(s))
+                at = sc_ns_min(at, s->balance_at);
+        return sc_ns_max(at, s->now);
+}
+
+/* ---- create and destroy ------------------------------------------------------------------------*/
+
+static void options_complete(struct sc_sched_options *o)
+{
+        o->tasks_max        = o->tasks_max > 0 ? o->tasks_max : 10000000;
+        o->bytes_max        = o->bytes_max > 0 ? o->bytes_max : UINT64_C(1) << 30;
+        o->peers_max        = o->peers_max > 0 ? o->peers_max : 65536;
+        o->client_tasks_max = o->client_tasks_max > 0 ? o->client_tasks_max : o->tasks_max;
+        o->losses_max       = o->losses_max > 0 ? o->losses_max : 3;
+        o->losses_max       = o->losses_max < UINT8_MAX ? o->losses_max : UINT8_MAX;
+        o->silent_ms        = o->silent_ms > 0 ? o->silent_ms : 10000;
+        o->client_grace     = o->client_grace > 0 ? o->client_grace : 60 * SC_S;
+        o->claim_delay      = o->claim_delay > 0 ? o->claim_delay : SC_S;
+        o->name[SC_NAME_MAX] = '\0';
+}
+
+static void lists_init(struct sc_sched *s)
+{
+        struct sc_list *const lists[] = {
+                &s->touched, &s->todo_workers, &s->todo_clients, &s->lost_clients,
+                &s->hungry,  &s->dead_workers, &s->dead_clients,
+        };
+        for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+                sc_list_init(lists[i]);
+}
+
+struct sc_sched *sc_sched_create(struct sc_mem *mem, const struct sc_sched_options *options)
+{
+        SC_ASSERT(options->epoch != 0);
+        struct sc_sched *s = sc_mem_zalloc(mem, sizeof *s);
+        if (!s)
+                return NULL;
+        s->mem = mem;
+        s->opt = *options;
+        options_complete(&s->opt);
+        s->now = s->start = options->now;
+        s->claim_end      = sc_ns_add(s->start, s->opt.claim_delay);
+        lists_init(s);
+        sc_map_init(&s->class_map, mem);
+        sc_map_init(&s->links, mem);
+        sc_map_init(&s->peers, mem);
+        sc_map_init(&s->clients, mem);
+        sc_heap_init(&s->roomy, mem, sc_sched_roomier, sc_sched_roomy_moved);
+        sc_sched_tasks_init(s);
+        return s;
+}
+
+static void peers_destroy(struct sc_sched *s)
+{
+        for (uint32_t i = 0; i < s->worker_at.len; i++) {
+                if (s->worker_at.at[i])
+                        sc_sched_worker_free(s, sc_sched_worker(s, i));
+        }
+        for (uint32_t i = 0; i < s->client_at.len; i++) {
+                if (s->client_at.at[i])
+                        sc_sched_client_free(s, sc_sched_client(s, i));
+        }
+        size_t cursor = 0;
+        for (struct sched_link *l; (l = sc_map_each(&s->links, &cursor)) != NULL;)
+                sc_mem_release(s->mem, l, sizeof *l);
+        for (uint32_t i = 0; i < s->classes.len; i++) {
+                struct sched_class *c = s->classes.at[i];
+                if (c)
+                        sc_mem_release(s->mem, c, sizeof *c + c->name_len);
+        }
+}
+
+void sc_sched_destroy(struct sc_sched *s)
+{
+        if (!s)
+                return;
+        bury(s);
+        sc_sched_rows_fini(s);
+        peers_destroy(s);
+        sc_sched_table_fini(&s->classes, s->mem);
+        sc_sched_table_fini(&s->client_at, s->mem);
+        sc_sched_table_fini(&s->worker_at, s->mem);
+        sc_mem_release(s->mem, s->active, s->active_cap * sizeof *s->active);
+        sc_mem_release(s->mem, s->ask, s->ask_cap * sizeof *s->ask);
+        sc_heap_fini(&s->timers);
+        sc_heap_fini(&s->roomy);
+        sc_map_fini(&s->class_map);
+        sc_map_fini(&s->links);
+        sc_map_fini(&s->peers);
+        sc_map_fini(&s->clients);
+        sc_mem_release(s->mem, s, sizeof *s);
+}
+
+uint32_t sc_sched_rows(const struct sc_sched *s)
+{
+        return s->rows;
+}
+
+uint64_t sc_sched_run_of(const struct sc_sched *s, struct sc_id task)
+{
+        const struct sched_task *t = sc_sched_find(s, task);
+        return t && t->state != SC_STATE_ORPHAN ? t->run : 0;
+}

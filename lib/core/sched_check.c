@@ -1,0 +1,250 @@
+/*
+ * Every invariant of the scheduler, found by walking everything and counting again.  For tests and
+ * the simulator: it costs as much as there is.
+ */
+#include "sched_state.h"
+
+#include "sc_assert.h"
+
+struct census {
+        uint32_t rows, count[SC_STATES], timers, last_chances;
+        uint64_t bytes, ended_bytes;
+};
+
+static uint32_t queue_walk(const struct sc_sched *s, const struct sched_queue *q, enum sched_link_pair pair)
+{
+        uint32_t len = 0, before = SCHED_NONE;
+        for (uint32_t at = q->head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[pair].next) {
+                SC_ASSERT(sc_sched_row(s, at)->link[pair].prev == before);
+                before = at;
+                len++;
+        }
+        SC_ASSERT(q->tail == before && q->len == len);
+        return len;
+}
+
+static void row_check(const struct sc_sched *s, const struct sched_task *t)
+{
+        enum sc_task_state state = t->state;
+        bool               held  = sc_task_is_held(state);
+        SC_ASSERT(sc_sched_find(s, t->id) == t); /* one row per id */
+        SC_ASSERT(held == (t->worker != SCHED_NONE));
+        SC_ASSERT((state == SC_STATE_ORPHAN) == (t->client == SCHED_NONE));
+        SC_ASSERT(!(t->flags & SCHED_STARTED) || held);
+        SC_ASSERT(t->asks == SCHED_NONE || state == SC_STATE_CANCELLING);
+        SC_ASSERT(!held || sc_sched_worker(s, t->worker));
+        SC_ASSERT(state == SC_STATE_ORPHAN || sc_sched_class(s, t->class_index));
+        SC_ASSERT(state == SC_STATE_ORPHAN || sc_sched_client(s, t->client)->id == t->id.hi);
+        SC_ASSERT(t->losses < s->opt.losses_max || state == SC_STATE_ENDED);
+        const struct sched_timer *timer = sc_sched_timer(t);
+        SC_ASSERT(!timer || timer->position == SC_HEAP_NOWHERE || s->timers.at[timer->position] == timer);
+        SC_ASSERT(!timer || timer->position == SC_HEAP_NOWHERE || held);
+}
+
+static struct census rows_check(const struct sc_sched *s)
+{
+        struct census census = { .rows = 0 };
+        for (uint32_t i = 0; i < s->made; i++) {
+                const struct sched_task *t = sc_sched_row(s, i);
+                SC_ASSERT(t->self == i);
+                if (t->state == SC_STATE_FREE)
+                        continue;
+                row_check(s, t);
+                census.rows++;
+                census.count[t->state]++;
+                census.bytes += t->block_size;
+                census.ended_bytes += t->state == SC_STATE_ENDED ? t->block_size : 0;
+                census.timers += sc_sched_timer(t) != NULL;
+                census.last_chances += (t->flags & SCHED_IN_ALONE) != 0;
+        }
+        return census;
+}
+
+static uint32_t held_check(const struct sc_sched *s, const struct sched_worker *w)
+{
+        const struct sched_queue *const queues[] = { &w->started, &w->unstarted };
+        uint32_t                        recalling = 0, alone = 0;
+        for (size_t q = 0; q < 2; q++) {
+                queue_walk(s, queues[q], SCHED_AT);
+                for (uint32_t at = queues[q]->head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_AT].next) {
+                        const struct sched_task *t = sc_sched_row(s, at);
+                        SC_ASSERT(t->worker == w->self);
+                        SC_ASSERT(((t->flags & SCHED_STARTED) != 0) == (q == 0));
+                        recalling += t->state == SC_STATE_RECALLING;
+                        alone += (t->flags & SCHED_ALONE) != 0;
+                }
+        }
+        SC_ASSERT(w->recalling == recalling);
+        SC_ASSERT(w->alone == (alone == 1) && alone <= 1);
+        SC_ASSERT(!w->alone || w->assigned == 1);
+        SC_ASSERT(w->assigned == w->started.len + w->unstarted.len);
+        return w->assigned;
+}
+
+static void worker_check(const struct sc_sched *s, const struct sched_worker *w)
+{
+        SC_ASSERT(w->gone == (w->link == 0));
+        SC_ASSERT(w->gone || sc_sched_link(s, w->link)->index == w->self);
+        SC_ASSERT(w->gone || w->touched || sc_sched_has_room(w) == (w->position != SC_HEAP_NOWHERE));
+        SC_ASSERT(w->position == SC_HEAP_NOWHERE || s->roomy.at[w->position] == w);
+        SC_ASSERT(!w->touched || s->more);
+        SC_ASSERT(!(w->gone || w->joining) || !sc_list_empty(&w->todo));
+        SC_ASSERT(w->reserved == SCHED_NONE || sc_sched_class(s, w->reserved)->reserved == w->self);
+        for (uint32_t i = 1; i < w->class_count; i++)
+                SC_ASSERT(w->classes[i - 1] < w->classes[i]);
+}
+
+static void workers_check(const struct sc_sched *s, const struct census *census)
+{
+        uint32_t held = 0, live = 0, reserved = 0;
+        uint64_t excess = 0;
+        for (uint32_t i = 0; i < s->worker_at.len; i++) {
+                const struct sched_worker *w = sc_sched_worker(s, i);
+                if (!w)
+                        continue;
+                SC_ASSERT(w->self == i);
+                worker_check(s, w);
+                held += held_check(s, w);
+                live += !w->gone;
+                reserved += w->reserved != SCHED_NONE;
+                excess += !w->gone && w->assigned > w->slots ? w->assigned - w->slots : 0;
+        }
+        SC_ASSERT(held == census->count[SC_STATE_ASSIGNED] + census->count[SC_STATE_RECALLING] +
+                                  census->count[SC_STATE_CANCELLING] + census->count[SC_STATE_ORPHAN]);
+        SC_ASSERT(live == s->worker_count && reserved == s->reservations && excess == s->excess);
+}
+
+static void client_check(const struct sc_sched *s, const struct sched_client *c)
+{
+        queue_walk(s, &c->mine, SCHED_MINE);
+        queue_walk(s, &c->ended, SCHED_AT);
+        uint64_t bytes = 0, place = 0, unsent = UINT64_MAX;
+        for (uint32_t at = c->mine.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_MINE].next) {
+                const struct sched_task *t = sc_sched_row(s, at);
+                SC_ASSERT(t->client == c->self);
+                bytes += t->state == SC_STATE_ENDED ? 0 : sc_sched_body(t).len;
+        }
+        for (uint32_t at = c->ended.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_AT].next, place++) {
+                SC_ASSERT(sc_sched_row(s, at)->state == SC_STATE_ENDED);
+                unsent = at == c->unsent ? place : unsent;
+        }
+        SC_ASSERT(bytes == c->body_bytes);
+        SC_ASSERT(c->acks + c->sent <= c->ended.len);
+        SC_ASSERT(c->unsent == SCHED_NONE || unsent == c->acks + c->sent);
+        SC_ASSERT(c->unsent != SCHED_NONE || c->link == 0 || c->resend || c->doomed || c->ended.len == c->acks + c->sent);
+        SC_ASSERT(c->mine.len <= c->grant && c->grant <= s->opt.tasks_max);
+        SC_ASSERT(c->link == 0 || sc_sched_link(s, c->link)->index == c->self);
+}
+
+static void clients_check(const struct sc_sched *s, const struct census *census)
+{
+        uint64_t grants = 0, kib = 0;
+        uint32_t rows = 0, ended = 0, links = 0;
+        for (uint32_t i = 0; i < s->client_at.len; i++) {
+                const struct sched_client *c = sc_sched_client(s, i);
+                if (!c)
+                        continue;
+                SC_ASSERT(c->self == i);
+                client_check(s, c);
+                grants += c->grant;
+                kib += c->kib;
+                rows += c->mine.len;
+                ended += c->ended.len;
+                links += c->link != 0;
+        }
+        SC_ASSERT(grants == s->grant_sum && kib == s->kib_sum && links == s->client_links);
+        SC_ASSERT(grants + census->count[SC_STATE_ORPHAN] <= s->opt.tasks_max);
+        SC_ASSERT(kib <= s->opt.bytes_max / 1024 + s->client_at.len * (SC_BODY_MAX / 1024 + 1));
+        SC_ASSERT(rows + census->count[SC_STATE_ORPHAN] == s->rows && ended == census->count[SC_STATE_ENDED]);
+        SC_ASSERT(s->links.len == s->client_links + s->worker_count + s->admin_links);
+        SC_ASSERT(s->links.len == s->peers.len && s->links.len <= s->opt.peers_max);
+}
+
+/* Rows under a root, by following child and next without recursion: a row's parent is found over prev. */
+static uint32_t heap_walk(const struct sc_sched *s, uint32_t root)
+{
+        uint32_t len = 0, at = root;
+        while (at != SCHED_NONE) {
+                const struct sched_task *t = sc_sched_row(s, at);
+                len++;
+                if (t->child != SCHED_NONE) {
+                        SC_ASSERT(sc_sched_row(s, t->child)->link[SCHED_AT].prev == at);
+                        SC_ASSERT(sc_sched_row(s, t->child)->order > t->order);
+                        at = t->child;
+                        continue;
+                }
+                while (at != root && sc_sched_row(s, at)->link[SCHED_AT].next == SCHED_NONE) {
+                        uint32_t up = sc_sched_row(s, at)->link[SCHED_AT].prev;
+                        while (sc_sched_row(s, up)->child != at) {
+                                at = up;
+                                up = sc_sched_row(s, at)->link[SCHED_AT].prev;
+                        }
+                        at = up;
+                }
+                at = at == root ? SCHED_NONE : sc_sched_row(s, at)->link[SCHED_AT].next;
+        }
+        return len;
+}
+
+static uint32_t class_check(const struct sc_sched *s, const struct sched_class *c)
+{
+        uint32_t alone = heap_walk(s, c->alone);
+        uint32_t ready = queue_walk(s, &c->fifo, SCHED_AT) + heap_walk(s, c->heap) + alone;
+        SC_ASSERT(ready == c->ready);
+        SC_ASSERT((c->active != SCHED_NONE) == (c->ready > 0 && c->workers > 0));
+        SC_ASSERT(c->active == SCHED_NONE || s->active[c->active] == c->self);
+        for (uint32_t at = c->fifo.head; at != SCHED_NONE;) {
+                const struct sched_task *t    = sc_sched_row(s, at);
+                uint32_t                 next = t->link[SCHED_AT].next;
+                SC_ASSERT(t->state == SC_STATE_READY && t->class_index == c->self);
+                SC_ASSERT(next == SCHED_NONE || sc_sched_row(s, next)->order > t->order);
+                at = next;
+        }
+        uint32_t workers = 0, roomy = 0;
+        for (uint32_t i = 0; i < s->worker_at.len; i++) {
+                const struct sched_worker *w = sc_sched_worker(s, i);
+                if (!w || w->gone || !sc_sched_serves(w, c->self))
+                        continue;
+                workers++;
+                roomy += w->position != SC_HEAP_NOWHERE;
+        }
+        SC_ASSERT(c->workers == workers && c->roomy == roomy);
+        return ready;
+}
+
+/* Work-conserving: a ready task that somebody with room could run is not left lying. */
+static void placed_check(const struct sc_sched *s, const struct sched_class *c)
+{
+        bool blocked = s->more || (s->bytes > s->opt.bytes_max && s->ended_bytes > 0);
+        SC_ASSERT(blocked || c->roomy == 0 || sc_sched_ready_head(s, c) == SCHED_NONE);
+}
+
+static void classes_check(const struct sc_sched *s, const struct census *census)
+{
+        uint32_t ready = 0;
+        for (uint32_t i = 0; i < s->classes.len; i++) {
+                const struct sched_class *c = s->classes.at[i];
+                if (!c)
+                        continue;
+                SC_ASSERT(c->self == i);
+                ready += class_check(s, c);
+                placed_check(s, c);
+        }
+        SC_ASSERT(ready == census->count[SC_STATE_READY]);
+}
+
+void sc_sched_check(const struct sc_sched *s)
+{
+        struct census census = rows_check(s);
+        SC_ASSERT(census.rows == s->rows && census.bytes == s->bytes && census.ended_bytes == s->ended_bytes);
+        SC_ASSERT(census.timers == s->timer_count && s->timers.len <= s->timer_count);
+        SC_ASSERT(census.last_chances == s->alone_ready);
+        SC_ASSERT(s->rows <= s->opt.tasks_max && s->made <= s->opt.tasks_max);
+        for (int state = 1; state < SC_STATES; state++)
+                SC_ASSERT(census.count[state] == s->count[state]);
+        SC_ASSERT(queue_walk(s, &s->claims, SCHED_AT) == census.count[SC_STATE_BACKOFF]);
+        SC_ASSERT(queue_walk(s, &s->orphans, SCHED_MINE) == census.count[SC_STATE_ORPHAN]);
+        workers_check(s, &census);
+        clients_check(s, &census);
+        classes_check(s, &census);
+}

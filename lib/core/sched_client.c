@@ -1,0 +1,281 @@
+/*
+ * Clients: coming, coming back, going for a while and going for good, and the delivery of results.
+ * A client's ended rows stand in one queue: first those whose RESULT went out on the present link
+ * and is not confirmed, then those still to be sent.  A new link sends all of them again.
+ */
+#include "sched_state.h"
+
+#include <string.h>
+
+#include "sc_assert.h"
+
+/* ---- results -----------------------------------------------------------------------------------*/
+
+void sc_sched_ended_add(struct sc_sched *s, struct sched_task *t)
+{
+        sc_sched_queue_add(s, &sc_sched_client(s, t->client)->ended, SCHED_AT, t);
+}
+
+void sc_sched_ended_remove(struct sc_sched *s, struct sched_task *t)
+{
+        struct sched_client *c = sc_sched_client(s, t->client);
+        if (c->unsent == t->self)
+                c->unsent = t->link[SCHED_AT].next;
+        sc_sched_queue_remove(s, &c->ended, SCHED_AT, t);
+}
+
+static void result_send(struct sched_client *c, const struct sched_task *t, struct sc_out *out)
+{
+        struct sc_result *m = &sc_out_send(out, c->link, SC_MSG_RESULT)->result;
+        m->task             = t->id;
+        m->attempts         = t->attempt;
+        m->losses           = t->losses;
+        m->worker           = t->last_worker;
+        sc_sched_outcome(t, &m->outcome);
+        c->sent++;
+}
+
+static void todo(struct sc_sched *s, struct sched_client *c)
+{
+        if (sc_list_empty(&c->todo))
+                sc_list_add_tail(&s->todo_clients, &c->todo);
+}
+
+/* The row has just ended and is the last of its client's queue. */
+void sc_sched_result_offer(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
+{
+        struct sched_client *c = sc_sched_client(s, t->client);
+        if (c->link == 0 || c->resend)
+                return;
+        if (c->unsent != SCHED_NONE)
+                return;
+        if (out->len < SC_EFFECTS_MAX - SCHED_ROOM_BULK) {
+                result_send(c, t, out);
+                return;
+        }
+        c->unsent = t->self;
+        todo(s, c);
+}
+
+void sc_sched_client_acked(struct sc_sched *s, struct sched_link *l, uint64_t count, struct sc_out *out)
+{
+        struct sched_client *c = sc_sched_client(s, l->index);
+        if (count > c->sent) {
+                sc_sched_nonsense(s, l, SC_E_PROTOCOL, "more confirmations than results", out);
+                return;
+        }
+        c->sent -= (uint32_t)count;
+        c->acks += count;
+        todo(s, c);
+}
+
+/* ---- coming and going --------------------------------------------------------------------------*/
+
+void sc_sched_welcome(struct sc_sched *s, sc_link_id link, uint64_t known, struct sc_out *out)
+{
+        struct sc_welcome *m = &sc_out_send(out, link, SC_MSG_WELCOME)->welcome;
+        *m = (struct sc_welcome){
+                .version = SC_VERSION_MAX, .id = s->opt.id, .epoch = s->opt.epoch, .known_up_to = known,
+                .silent_ms = s->opt.silent_ms, .name = { s->opt.name, strlen(s->opt.name) },
+        };
+}
+
+static struct sched_client *client_new(struct sc_sched *s, uint64_t id)
+{
+        if (!sc_sched_table_reserve(&s->client_at, s->mem) || !sc_map_reserve(&s->clients, s->clients.len + 1))
+                return NULL;
+        struct sched_client *c = sc_mem_zalloc(s->mem, sizeof *c);
+        if (!c)
+                return NULL;
+        c->id = id;
+        sc_sched_queue_init(&c->mine);
+        sc_sched_queue_init(&c->ended);
+        c->unsent = SCHED_NONE;
+        sc_list_init(&c->todo);
+        sc_list_init(&c->hungry);
+        sc_list_init(&c->lost);
+        c->self = sc_sched_table_put(&s->client_at, c);
+        sc_map_put(&s->clients, (struct sc_id){ 0, id }, c);
+        return c;
+}
+
+static uint8_t name_copy(char to[SC_NAME_MAX + 1], struct sc_view name)
+{
+        if (name.len > 0)
+                memcpy(to, name.ptr, name.len);
+        return (uint8_t)name.len;
+}
+
+bool sc_sched_client_up(struct sc_sched *s, struct sched_link *l, const struct sc_event *ev, struct sc_out *out)
+{
+        const struct sc_hello *hello = &ev->msg->hello;
+        struct sched_client   *c     = sc_map_get(&s->clients, (struct sc_id){ 0, hello->id });
+        if (!c)
+                c = client_new(s, hello->id);
+        if (!c)
+                return false;
+        SC_ASSERT(c->link == 0);
+        l->index      = c->self;
+        c->link       = ev->link;
+        c->since      = s->now;
+        c->name_len   = name_copy(c->name, hello->name);
+        c->tenant_len = name_copy(c->tenant, hello->tenant);
+        s->client_links++;
+        sc_list_remove(&c->lost);
+        if (c->doomed)
+                return true; /* welcomed as a stranger once all that was its is gone */
+        sc_sched_grant_first(s, c, out);
+        sc_sched_welcome(s, c->link, hello->epoch == s->opt.epoch ? c->known : 0, out);
+        c->resend = true;
+        todo(s, c);
+        return true;
+}
+
+static void doom(struct sc_sched *s, struct sched_client *c)
+{
+        c->doomed = true;
+        sc_list_remove(&c->lost);
+        sc_sched_grant_shrink(s, c);
+        todo(s, c);
+}
+
+void sc_sched_client_down(struct sc_sched *s, struct sched_client *c, bool for_good)
+{
+        c->link   = 0;
+        c->sent   = 0;
+        c->unsent = SCHED_NONE;
+        c->resend = true;
+        s->client_links--;
+        sc_list_remove(&c->hungry);
+        sc_sched_grant_shrink(s, c);
+        if (c->doomed)
+                return;
+        if (for_good) {
+                doom(s, c);
+                return;
+        }
+        c->grace_at = sc_ns_add(s->now, s->opt.client_grace);
+        sc_list_add_tail(&s->lost_clients, &c->lost);
+        if (c->mine.len == 0)
+                todo(s, c);
+}
+
+void sc_sched_clients_expire(struct sc_sched *s)
+{
+        while (!sc_list_empty(&s->lost_clients)) {
+                struct sched_client *c = SC_CONTAINER(s->lost_clients.next, struct sched_client, lost);
+                if (c->grace_at > s->now || ++s->visits >= SC_ROWS_MAX)
+                        return;
+                doom(s, c);
+        }
+}
+
+void sc_sched_client_free(struct sc_sched *s, struct sched_client *c)
+{
+        sc_mem_release(s->mem, c, sizeof *c);
+}
+
+/* ---- what is left to do ------------------------------------------------------------------------*/
+
+/* One row of a client that is gone for good.  What a worker holds stays until the worker answers. */
+static void dismiss(struct sc_sched *s, struct sched_client *c, struct sched_task *t, struct sc_out *out)
+{
+        if (t->state == SC_STATE_ENDED) {
+                sc_sched_move(s, t, SC_MOVE_FORGET);
+                return;
+        }
+        if (!sc_task_is_held(t->state)) {
+                sc_sched_end_cancelled(s, t, SC_MOVE_CANCEL, out);
+                return;
+        }
+        t->flags |= SCHED_VISITED;
+        sc_sched_queue_remove(s, &c->mine, SCHED_MINE, t);
+        sc_sched_queue_add(s, &c->mine, SCHED_MINE, t);
+        sc_sched_stop(s, t, true, out);
+}
+
+static bool dismiss_all(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
+{
+        while (c->mine.head != SCHED_NONE) {
+                struct sched_task *t = sc_sched_row(s, c->mine.head);
+                if (t->flags & SCHED_VISITED)
+                        return true;
+                if (!sc_sched_bulk(s, out))
+                        return false;
+                dismiss(s, c, t, out);
+        }
+        return true;
+}
+
+static bool acks_work(struct sc_sched *s, struct sched_client *c, const struct sc_out *out)
+{
+        while (c->acks > 0) {
+                if (!sc_sched_bulk(s, out))
+                        return false;
+                c->acks--;
+                sc_sched_move(s, sc_sched_row(s, c->ended.head), SC_MOVE_FORGET);
+        }
+        return true;
+}
+
+static bool results_send(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
+{
+        if (c->resend)
+                c->unsent = c->ended.head;
+        c->resend = false;
+        while (c->unsent != SCHED_NONE) {
+                if (!sc_sched_bulk(s, out))
+                        return false;
+                const struct sched_task *t = sc_sched_row(s, c->unsent);
+                c->unsent                  = t->link[SCHED_AT].next;
+                result_send(c, t, out);
+        }
+        return true;
+}
+
+static void forget(struct sc_sched *s, struct sched_client *c)
+{
+        SC_ASSERT(c->mine.len == 0 && c->ended.len == 0 && c->link == 0 && c->body_bytes == 0);
+        sc_sched_grant_shrink(s, c);
+        SC_ASSERT(c->grant == 0 && c->kib == 0);
+        sc_list_remove(&c->lost);
+        sc_list_remove(&c->hungry);
+        sc_map_remove(&s->clients, (struct sc_id){ 0, c->id });
+        sc_sched_table_drop(&s->client_at, c->self);
+        sc_list_add_tail(&s->dead_clients, &c->todo);
+}
+
+/* Gone for good and back again before everything of its was gone. */
+static void start_again(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
+{
+        c->doomed = c->resend = false;
+        c->known = c->submitted = 0;
+        sc_sched_grant_first(s, c, out);
+        sc_sched_welcome(s, c->link, 0, out);
+}
+
+/* True: nothing more can be done for it now. */
+static bool todo_one(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
+{
+        if (!acks_work(s, c, out))
+                return false;
+        if (c->doomed && !dismiss_all(s, c, out))
+                return false;
+        if (c->mine.len == 0 && c->link == 0)
+                return true;
+        if (c->doomed && c->mine.len == 0)
+                start_again(s, c, out);
+        return c->doomed || c->link == 0 || results_send(s, c, out);
+}
+
+void sc_sched_clients_todo(struct sc_sched *s, struct sc_out *out)
+{
+        while (!sc_list_empty(&s->todo_clients)) {
+                struct sched_client *c = SC_CONTAINER(s->todo_clients.next, struct sched_client, todo);
+                if (!todo_one(s, c, out))
+                        return;
+                sc_list_remove(&c->todo);
+                if (c->mine.len == 0 && c->link == 0)
+                        forget(s, c);
+        }
+}

@@ -1,0 +1,151 @@
+/*
+ * What clients may send.  A grant is a limit of rows and of KiB of arguments, and what is used is
+ * the client's rows, so nothing has to be reconciled after a break.  Grants never sum above the
+ * limits; a sixteenth of the rows is kept back.  A client without a link holds just what its rows need.
+ */
+#include "sched_state.h"
+
+#include "sc_assert.h"
+
+static uint32_t free_tasks(const struct sc_sched *s)
+{
+        uint64_t most = s->opt.tasks_max - s->opt.tasks_max / 16;
+        uint64_t used = s->grant_sum + s->count[SC_STATE_ORPHAN];
+        return used < most ? (uint32_t)(most - used) : 0;
+}
+
+static uint32_t free_kib(const struct sc_sched *s)
+{
+        uint64_t most = s->opt.bytes_max / 1024;
+        uint64_t left = s->kib_sum < most ? most - s->kib_sum : 0;
+        return left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
+}
+
+static uint32_t kib_needed(const struct sched_client *c)
+{
+        uint64_t kib = (c->body_bytes + 1023) / 1024;
+        return kib < UINT32_MAX ? (uint32_t)kib : UINT32_MAX;
+}
+
+static void set(struct sc_sched *s, struct sched_client *c, uint32_t tasks, uint32_t kib)
+{
+        s->grants_freed = s->grants_freed || tasks < c->grant || kib < c->kib;
+        s->grant_sum += tasks;
+        s->grant_sum -= c->grant;
+        s->kib_sum += kib;
+        s->kib_sum -= c->kib;
+        c->grant = tasks;
+        c->kib   = kib;
+}
+
+static void tell(const struct sched_client *c, struct sc_out *out)
+{
+        struct sc_effect *effect = sc_out_add(out, SC_FX_GRANT);
+        effect->link             = c->link;
+        effect->tasks            = c->grant;
+        effect->kib              = c->kib;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+        return a < b ? a : b;
+}
+
+/* What is wanted, at most half of what is free, and something if anything is. */
+static uint32_t raised(uint32_t have, uint32_t want, uint32_t left)
+{
+        if (want <= have || left == 0)
+                return have;
+        uint32_t most = left > 1 ? left / 2 : 1;
+        return have + smaller(want - have, most);
+}
+
+static bool raise(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
+{
+        uint32_t tasks = raised(c->grant, c->want, free_tasks(s));
+        uint32_t kib   = raised(c->kib, c->want_kib, free_kib(s));
+        if (tasks == c->grant && kib == c->kib)
+                return false;
+        set(s, c, tasks, kib);
+        tell(c, out);
+        return true;
+}
+
+static void file(struct sc_sched *s, struct sched_client *c)
+{
+        sc_list_remove(&c->hungry);
+        if (c->link != 0 && !c->doomed && (c->want > c->grant || c->want_kib > c->kib))
+                sc_list_add_tail(&s->hungry, &c->hungry);
+}
+
+/* A client that wants less is bound by that at once: it has said so. */
+void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct sc_want *m, struct sc_out *out)
+{
+        c->want        = smaller(m->tasks, s->opt.client_tasks_max);
+        c->want_kib    = m->kib;
+        uint32_t tasks = c->want < c->grant ? c->want : c->grant;
+        uint32_t kib   = c->want_kib < c->kib ? c->want_kib : c->kib;
+        tasks          = tasks > c->mine.len ? tasks : smaller(c->mine.len, c->grant);
+        kib            = kib > kib_needed(c) ? kib : smaller(kib_needed(c), c->kib);
+        bool lowered   = tasks < c->grant || kib < c->kib;
+        set(s, c, tasks, kib);
+        if (!raise(s, c, out) && lowered)
+                tell(c, out);
+        file(s, c);
+}
+
+void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
+{
+        uint32_t most  = s->opt.client_tasks_max > c->mine.len ? s->opt.client_tasks_max - c->mine.len : 0;
+        uint32_t tasks = smaller(smaller(SCHED_GRANT_FIRST, most), free_tasks(s));
+        uint32_t kib   = smaller(SCHED_KIB_FIRST, free_kib(s));
+        c->want        = c->want_kib = 0;
+        set(s, c, c->grant + tasks, c->kib + kib);
+        /* Whoever gets nothing at all is served when there is something again. */
+        c->want     = c->grant == 0 ? 1 : c->want;
+        c->want_kib = c->kib == 0 ? 1 : c->want_kib;
+        file(s, c);
+        tell(c, out);
+}
+
+/* A client that fills what it has, and wants more, need not ask again. */
+void sc_sched_grant_more(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
+{
+        bool filling = c->mine.len >= c->grant - c->grant / 4 || c->body_bytes >= c->kib * UINT64_C(768);
+        if (sc_list_empty(&c->hungry) || !filling)
+                return;
+        raise(s, c, out);
+        file(s, c);
+}
+
+void sc_sched_grant_shrink(struct sc_sched *s, struct sched_client *c)
+{
+        if (c->link != 0 && !c->doomed)
+                return;
+        set(s, c, smaller(c->mine.len, c->grant), smaller(kib_needed(c), c->kib));
+        file(s, c);
+}
+
+/* Something was given back: each of those who wait gets a share, in turn. */
+void sc_sched_grants_round(struct sc_sched *s, struct sc_out *out)
+{
+        struct sc_list round;
+        if (!s->grants_freed || sc_list_empty(&s->hungry))
+                return;
+        s->grants_freed = false;
+        sc_list_init(&round);
+        sc_list_splice(&round, &s->hungry);
+        while (!sc_list_empty(&round) && (free_tasks(s) > 0 || free_kib(s) > 0) && out->len < SC_EFFECTS_MAX - 1) {
+                struct sched_client *c = SC_CONTAINER(round.next, struct sched_client, hungry);
+                raise(s, c, out);
+                file(s, c);
+        }
+        if (!sc_list_empty(&round) && (free_tasks(s) > 0 || free_kib(s) > 0))
+                s->grants_freed = s->more = true;
+        /* Those not served come first the next time. */
+        struct sc_list served;
+        sc_list_init(&served);
+        sc_list_splice(&served, &s->hungry);
+        sc_list_splice(&s->hungry, &round);
+        sc_list_splice(&s->hungry, &served);
+}

@@ -1,0 +1,358 @@
+/*
+ * What the scheduler's files share: its rows, peers and classes, and the calls between nouns.  Only
+ * sched*.c includes this.  Rows live in pages that never move; everything refers to everything else
+ * by index, and to a run by its number as well.
+ */
+#ifndef SC_SCHED_STATE_H
+#define SC_SCHED_STATE_H
+
+#include "sc_heap.h"
+#include "sc_list.h"
+#include "sc_map.h"
+#include "sc_mem.h"
+#include "sc_status.h"
+#include "sc_sched.h"
+#include "task_fsm.h"
+
+#define SCHED_NONE UINT32_MAX
+
+enum {
+        SCHED_PAGE         = 1024, /* rows of a page; a power of two */
+        SCHED_ASKERS_MAX   = 8,    /* links that may wait for the end of one cancel */
+        SCHED_ASKS_MAX     = 16,   /* requests of one link for one task, unanswered */
+        SCHED_CREDIT_MAX   = 65536,
+        SCHED_GRANT_FIRST  = 1024,
+        SCHED_KIB_FIRST    = 16384,
+        SCHED_ROOM_BULK    = 192,  /* effects a bulk loop leaves for others; one row's end needs at most 130 */
+        SCHED_ROOM_PLACE   = 64,
+        SCHED_ROOM_BALANCE = 32,
+        SCHED_NOTES_MAX    = 16,
+        SCHED_NOTE_SIZE    = 320
+};
+
+#define SCHED_RECALL_REST  SC_S          /* between two recalls of one task */
+#define SCHED_BALANCE_REST SC_MS         /* between two looks at who is idle */
+#define SCHED_KILL_GRACE   (5 * SC_S)    /* what the worker needs to kill a run past its limit */
+#define SCHED_BACKSTOP     (10 * SC_S)   /* and what we give it on top, twice */
+
+/* ---- rows --------------------------------------------------------------------------------------*/
+
+enum sched_link_pair { SCHED_AT, SCHED_MINE, SCHED_PAIRS };
+
+/* The queue that its state puts a row on hangs on AT; the rows of a client, or all orphans, on MINE. */
+struct sched_pair {
+        uint32_t next, prev;
+};
+
+struct sched_queue {
+        uint32_t head, tail, len;
+};
+
+enum { /* flags of a row */
+        SCHED_STARTED  = 1 << 0, /* its run is reported to be running */
+        SCHED_CHARGED  = 1 << 1, /* `run` is lost and counted among the losses */
+        SCHED_FORCED   = 1 << 2, /* the worker is told to kill it */
+        SCHED_VISITED  = 1 << 3, /* its client is gone for good, and it has been dealt with */
+        SCHED_TIMED    = 1 << 4, /* the block starts with a timer */
+        SCHED_IN_HEAP  = 1 << 5, /* ready, and not at the tail end of its class */
+        SCHED_IN_ALONE = 1 << 6, /* ready for its last chance */
+        SCHED_ALONE    = 1 << 7  /* runs its last chance; nothing may join it */
+};
+
+enum sched_words { SCHED_WORDS_NONE, SCHED_WORDS_MEMORY, SCHED_WORDS_CANCELLED, SCHED_WORDS_DIED };
+
+struct sched_task {
+        struct sc_id      id;
+        uint64_t          run;   /* the current or last one; an orphan's as its worker calls it */
+        uint64_t          order; /* place among all tasks; an orphan's epoch instead */
+        sc_ns             since; /* admitted, or first held */
+        uint8_t          *block; /* until the end: timer if any, body; then: outcome with its bytes, or NULL */
+        uint64_t          last_worker;
+        uint32_t          block_size, self, class_index, worker, client;
+        struct sched_pair link[SCHED_PAIRS];
+        uint32_t          child; /* in a heap of ready rows */
+        uint32_t          chain; /* next of the same bucket */
+        uint32_t          asks;  /* who waits for the end of a cancel */
+        uint32_t          attempt, retries;
+        int32_t           priority;
+        uint32_t          recalled_ms; /* of the scheduler's life, counted from 1 */
+        uint16_t          flags;
+        uint8_t           losses, state, kind, spec_flags, reason, words;
+};
+
+/* The backstop of a run with a time limit; armed when the run is reported started. */
+struct sched_timer {
+        uint64_t timeout_ms;
+        sc_ns    at;
+        size_t   position;
+        uint32_t row;
+        bool     told; /* STOP went out; next the link is closed */
+};
+
+struct sched_page {
+        uint32_t          bucket[SCHED_PAGE]; /* heads of chains: there are as many buckets as rows ever made */
+        struct sched_task task[SCHED_PAGE];
+};
+
+struct sched_ask {
+        sc_link_id link;
+        uint32_t   next, count;
+};
+
+/* ---- ready rows, by what they need -------------------------------------------------------------*/
+
+struct sched_class {
+        struct sc_id        key; /* hash of the name */
+        struct sched_class *same; /* next of the same hash */
+        struct sched_queue  fifo;
+        uint32_t            heap, alone; /* roots */
+        uint32_t            self, refs, workers, roomy, ready;
+        uint32_t            active;   /* position among active classes, or SCHED_NONE */
+        uint32_t            reserved; /* the worker that is being emptied for the last chance of one of these */
+        uint8_t             name_len;
+        char                name[];
+};
+
+/* ---- peers -------------------------------------------------------------------------------------*/
+
+struct sched_link {
+        sc_link_id id;
+        uint64_t   peer;
+        uint32_t   index; /* of the client or worker */
+        uint8_t    role;
+};
+
+struct sched_worker {
+        uint64_t           id, serial;
+        sc_link_id         link; /* 0: gone */
+        uint32_t           self, slots, credit, assigned, recalling;
+        struct sched_queue started, unstarted;
+        uint32_t          *classes; /* ascending */
+        uint32_t           class_count;
+        uint32_t           reserved; /* emptied for the last chance of this class, or SCHED_NONE */
+        size_t             position; /* in the heap of those with room */
+        uint32_t           suspects; /* gone: oldest unreported runs still to be charged */
+        bool               gone, orderly, joining, alone, touched;
+        struct sc_hold    *holds;
+        uint32_t           hold_count, hold_next;
+        uint64_t           done, failed, lost;
+        sc_ns              since;
+        struct sc_list     todo, touch;
+        uint8_t            name_len;
+        char               name[SC_NAME_MAX + 1];
+};
+
+struct sched_client {
+        uint64_t           id;
+        sc_link_id         link; /* 0: none at present */
+        uint32_t           self, last_class;
+        struct sched_queue mine;   /* all its rows */
+        struct sched_queue ended;  /* those with a result, oldest first: sent ones, then the others */
+        uint32_t           unsent; /* first of `ended` not sent on this link, or SCHED_NONE */
+        uint32_t           sent;   /* how many of `ended` are sent and not confirmed */
+        uint64_t           acks;   /* confirmed, rows not yet freed: always the first of `ended` */
+        uint64_t           known, body_bytes, submitted;
+        uint32_t           grant, kib, want, want_kib;
+        bool               resend; /* `unsent` is to start at the first of `ended` once `acks` are worked off */
+        bool               doomed; /* all it asked is being cancelled; a link that comes meanwhile is welcomed after it */
+        sc_ns              since, grace_at;
+        struct sc_list     todo, hungry, lost;
+        uint8_t            name_len, tenant_len;
+        char               name[SC_NAME_MAX + 1], tenant[SC_NAME_MAX + 1];
+};
+
+/* Index -> object, with room for one more reserved beforehand. */
+struct sched_table {
+        void    **at;
+        uint32_t *free;
+        uint32_t  cap, len, free_len; /* len: indices ever used */
+};
+
+struct sc_sched {
+        struct sc_mem          *mem;
+        struct sc_sched_options opt;
+        sc_ns                   now, start, claim_end;
+        uint32_t                visits; /* rows seen in this step */
+        bool                    more;   /* work is left for the next step */
+
+        struct sched_page **page;
+        uint32_t            page_cap, made, free_row, rows;
+        uint32_t            count[SC_STATES];
+        uint64_t            order, runs, bytes, ended_bytes;
+        struct sched_queue  claims, orphans;
+        struct sc_heap      timers;
+        uint32_t            timer_count;
+        struct sched_ask   *ask;
+        uint32_t            ask_cap, ask_free;
+
+        struct sc_map      class_map;
+        struct sched_table classes;
+        uint32_t          *active; /* classes with ready rows and a worker */
+        uint32_t           active_len, active_cap;
+        uint32_t           alone_ready, reservations;
+
+        struct sc_map      links;   /* link -> sched_link */
+        struct sc_map      peers;   /* role, peer -> sched_link */
+        struct sc_map      clients; /* peer -> sched_client */
+        struct sched_table client_at, worker_at;
+        uint32_t           worker_count, client_links, admin_links;
+        uint64_t           worker_serial;
+        struct sc_heap     roomy;
+        struct sc_list     touched, todo_workers, todo_clients, lost_clients, hungry;
+        struct sc_list     dead_workers, dead_clients; /* until the next step: an effect may lend their names */
+        uint32_t           excess; /* runs beyond the slots of their workers */
+        sc_ns              balance_at;
+        bool               balance_due, grants_freed;
+
+        uint64_t grant_sum, kib_sum;
+        uint64_t submitted, succeeded, failed, cancelled, lost, kept, stale;
+        uint32_t note_len;
+        char     note[SCHED_NOTES_MAX][SCHED_NOTE_SIZE];
+};
+
+/* ---- sched.c -----------------------------------------------------------------------------------*/
+
+bool sc_sched_bulk(struct sc_sched *s, const struct sc_out *out); /* may a bulk loop do one row more? notes it if not */
+/* A log line or a text is built piece by piece; what does not fit is left out. */
+struct sched_text {
+        char  *at;
+        size_t len, max;
+};
+void sc_sched_text(struct sched_text *text, const char *words);
+void sc_sched_text_name(struct sched_text *text, const char *name, size_t len); /* control characters become '?' */
+void sc_sched_text_number(struct sched_text *text, uint64_t number);
+/* A line that starts with a subject; more may be appended to it until the next one.  False: enough for this step. */
+bool sc_sched_note(struct sc_sched *s, struct sc_out *out, struct sc_id id, struct sched_text *text);
+struct sched_link *sc_sched_link(const struct sc_sched *s, sc_link_id link);
+/* Closes a link and does all that its loss means. */
+void sc_sched_close(struct sc_sched *s, struct sched_link *l, int status, const char *text, struct sc_out *out);
+/* The same for what a peer should never have said; leaves a note. */
+void sc_sched_nonsense(struct sc_sched *s, struct sched_link *l, int status, const char *text, struct sc_out *out);
+
+/* ---- sched_table.c -----------------------------------------------------------------------------*/
+
+bool     sc_sched_table_reserve(struct sched_table *t, struct sc_mem *mem);
+uint32_t sc_sched_table_put(struct sched_table *t, void *what);
+void     sc_sched_table_drop(struct sched_table *t, uint32_t index);
+void     sc_sched_table_fini(struct sched_table *t, struct sc_mem *mem);
+
+static inline struct sched_worker *sc_sched_worker(const struct sc_sched *s, uint32_t index)
+{
+        return s->worker_at.at[index];
+}
+
+static inline struct sched_client *sc_sched_client(const struct sc_sched *s, uint32_t index)
+{
+        return s->client_at.at[index];
+}
+
+static inline struct sched_class *sc_sched_class(const struct sc_sched *s, uint32_t index)
+{
+        return s->classes.at[index];
+}
+
+/* ---- sched_row.c: the table of rows ------------------------------------------------------------*/
+
+static inline struct sched_task *sc_sched_row(const struct sc_sched *s, uint32_t index)
+{
+        return &s->page[index / SCHED_PAGE]->task[index % SCHED_PAGE];
+}
+
+struct sched_task *sc_sched_find(const struct sc_sched *s, struct sc_id id);
+struct sched_task *sc_sched_row_new(struct sc_sched *s, struct sc_id id); /* NULL: no memory, or tasks_max */
+void               sc_sched_row_free(struct sc_sched *s, struct sched_task *t);
+void               sc_sched_rows_fini(struct sc_sched *s);
+void sc_sched_queue_init(struct sched_queue *q);
+void sc_sched_queue_add(struct sc_sched *s, struct sched_queue *q, enum sched_link_pair pair, struct sched_task *t);
+void sc_sched_queue_remove(struct sc_sched *s, struct sched_queue *q, enum sched_link_pair pair, struct sched_task *t);
+
+/* ---- sched_task.c: admission, moves, ends ------------------------------------------------------*/
+
+void sc_sched_move(struct sc_sched *s, struct sched_task *t, enum sc_task_move move);
+void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct sc_submit *m, struct sc_out *out);
+void sc_sched_claims_wake(struct sc_sched *s, struct sc_out *out);
+/* Ends a task by `move` as `outcome` says, and tells whoever must know. */
+void sc_sched_end(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, const struct sc_outcome *outcome,
+                  struct sc_out *out);
+void sc_sched_end_cancelled(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out);
+struct sc_view sc_sched_body(const struct sched_task *t);
+struct sched_timer *sc_sched_timer(const struct sched_task *t); /* NULL: no limit */
+void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out);
+void sc_sched_tasks_init(struct sc_sched *s);
+
+/* ---- sched_cancel.c ----------------------------------------------------------------------------*/
+
+void sc_sched_on_cancel(struct sc_sched *s, struct sched_link *l, const struct sc_cancel *m, struct sc_out *out);
+void sc_sched_stop(struct sc_sched *s, struct sched_task *t, bool force, struct sc_out *out); /* ASSIGNED and on */
+void sc_sched_confirm_all(struct sc_sched *s, struct sched_task *t, enum sc_cancelled outcome, struct sc_out *out);
+void sc_sched_asks_drop(struct sc_sched *s, struct sched_task *t);
+void sc_sched_timers_run(struct sc_sched *s, struct sc_out *out);
+
+/* ---- sched_ready.c -----------------------------------------------------------------------------*/
+
+struct sched_class *sc_sched_class_take(struct sc_sched *s, struct sc_view name); /* counted; NULL: no memory */
+void sc_sched_class_drop(struct sc_sched *s, struct sched_class *c);
+void sc_sched_class_worker(struct sc_sched *s, struct sched_class *c, bool joins);
+void sc_sched_ready_add(struct sc_sched *s, struct sched_task *t);
+void sc_sched_ready_remove(struct sc_sched *s, struct sched_task *t);
+uint32_t sc_sched_ready_head(const struct sc_sched *s, const struct sched_class *c); /* oldest but last chances */
+bool sc_sched_is_last_chance(const struct sc_sched *s, const struct sched_task *t);
+
+/* ---- sched_place.c -----------------------------------------------------------------------------*/
+
+void sc_sched_place(struct sc_sched *s, struct sc_out *out);
+void sc_sched_balance(struct sc_sched *s, struct sc_out *out);
+bool sc_sched_serves(const struct sched_worker *w, uint32_t class_index);
+bool sc_sched_has_room(const struct sched_worker *w);
+void sc_sched_worker_changed(struct sc_sched *s, struct sched_worker *w);
+void sc_sched_worker_leaves_room(struct sc_sched *s, struct sched_worker *w);
+void sc_sched_unreserve(struct sc_sched *s, struct sched_worker *w);
+bool sc_sched_roomier(const void *a, const void *b);
+void sc_sched_roomy_moved(void *item, size_t position);
+
+/* ---- sched_worker.c ----------------------------------------------------------------------------*/
+
+/* False: no memory, and nothing is changed. */
+bool sc_sched_worker_up(struct sc_sched *s, struct sched_link *l, const struct sc_event *ev, struct sc_out *out);
+void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, bool orderly, struct sc_out *out);
+void sc_sched_on_started(struct sc_sched *s, struct sched_worker *w, const struct sc_about_run *m);
+void sc_sched_on_returned(struct sc_sched *s, struct sched_worker *w, const struct sc_about_run *m, struct sc_out *out);
+void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_done *m, struct sc_out *out);
+void sc_sched_worker_grant(struct sc_sched *s, struct sched_worker *w, uint32_t credit);
+void sc_sched_workers_todo(struct sc_sched *s, struct sc_out *out);
+void sc_sched_orphans_expire(struct sc_sched *s, struct sc_out *out);
+void sc_sched_attach(struct sc_sched *s, struct sched_task *t);
+void sc_sched_detach(struct sc_sched *s, struct sched_task *t);
+void sc_sched_mark_started(struct sc_sched *s, struct sched_task *t);
+void sc_sched_send_about(struct sc_sched *s, const struct sched_task *t, enum sc_msg_kind kind, struct sc_out *out);
+struct sched_task *sc_sched_held(struct sc_sched *s, const struct sched_worker *w, struct sc_id id, uint64_t run);
+void sc_sched_worker_free(struct sc_sched *s, struct sched_worker *w);
+
+/* ---- sched_client.c ----------------------------------------------------------------------------*/
+
+bool sc_sched_client_up(struct sc_sched *s, struct sched_link *l, const struct sc_event *ev, struct sc_out *out);
+void sc_sched_client_down(struct sc_sched *s, struct sched_client *c, bool for_good);
+void sc_sched_client_acked(struct sc_sched *s, struct sched_link *l, uint64_t count, struct sc_out *out);
+void sc_sched_clients_todo(struct sc_sched *s, struct sc_out *out);
+void sc_sched_clients_expire(struct sc_sched *s);
+void sc_sched_client_free(struct sc_sched *s, struct sched_client *c);
+void sc_sched_ended_add(struct sc_sched *s, struct sched_task *t);
+void sc_sched_ended_remove(struct sc_sched *s, struct sched_task *t);
+void sc_sched_result_offer(struct sc_sched *s, struct sched_task *t, struct sc_out *out);
+void sc_sched_welcome(struct sc_sched *s, sc_link_id link, uint64_t known, struct sc_out *out);
+
+/* ---- sched_grant.c -----------------------------------------------------------------------------*/
+
+void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct sc_want *m, struct sc_out *out);
+void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_out *out);
+void sc_sched_grant_more(struct sc_sched *s, struct sched_client *c, struct sc_out *out);
+void sc_sched_grant_shrink(struct sc_sched *s, struct sched_client *c); /* without a link: what its rows need */
+void sc_sched_grants_round(struct sc_sched *s, struct sc_out *out);
+
+/* ---- sched_output.c, sched_query.c, sched_check.c ----------------------------------------------*/
+
+void sc_sched_on_output(struct sc_sched *s, struct sched_worker *w, const struct sc_output *m, struct sc_out *out);
+void sc_sched_on_output_ack(struct sc_sched *s, struct sched_link *l, const struct sc_output_ack *m, struct sc_out *out);
+void sc_sched_on_query(struct sc_sched *s, struct sched_link *l, const struct sc_query_msg *m, struct sc_out *out);
+
+#endif

@@ -1,0 +1,388 @@
+/*
+ * The life of a row: admission reserves all that its task will ever need, one function writes the
+ * state with what entering and leaving it means, and one function ends a task.
+ */
+#include "sched_state.h"
+
+#include <string.h>
+
+#include "sc_assert.h"
+
+/* ---- timers ------------------------------------------------------------------------------------*/
+
+static bool fires_before(const void *a, const void *b)
+{
+        const struct sched_timer *x = a, *y = b;
+        return x->at != y->at ? x->at < y->at : x->row < y->row;
+}
+
+static void timer_moved(void *item, size_t position)
+{
+        ((struct sched_timer *)item)->position = position;
+}
+
+void sc_sched_tasks_init(struct sc_sched *s)
+{
+        s->free_row = SCHED_NONE;
+        s->ask_free = SCHED_NONE;
+        sc_sched_queue_init(&s->claims);
+        sc_sched_queue_init(&s->orphans);
+        sc_heap_init(&s->timers, s->mem, fires_before, timer_moved);
+}
+
+struct sched_timer *sc_sched_timer(const struct sched_task *t)
+{
+        return t->flags & SCHED_TIMED ? (struct sched_timer *)(void *)t->block : NULL;
+}
+
+/* ---- the block ---------------------------------------------------------------------------------*/
+
+struct sc_view sc_sched_body(const struct sched_task *t)
+{
+        if (!t->block)
+                return (struct sc_view){ "", 0 };
+        size_t skip = t->flags & SCHED_TIMED ? sizeof(struct sched_timer) : 0;
+        return (struct sc_view){ t->block + skip, t->block_size - skip };
+}
+
+static void block_drop(struct sc_sched *s, struct sched_task *t)
+{
+        s->bytes -= t->block_size;
+        sc_mem_release(s->mem, t->block, t->block_size);
+        t->block      = NULL;
+        t->block_size = 0;
+}
+
+static void body_drop(struct sc_sched *s, struct sched_task *t)
+{
+        struct sched_timer *timer = sc_sched_timer(t);
+        if (timer) {
+                SC_ASSERT(timer->position == SC_HEAP_NOWHERE);
+                s->timer_count--;
+        }
+        sc_sched_client(s, t->client)->body_bytes -= sc_sched_body(t).len;
+        block_drop(s, t);
+        t->flags &= (uint16_t)~SCHED_TIMED;
+}
+
+static void outcome_drop(struct sc_sched *s, struct sched_task *t)
+{
+        s->ended_bytes -= t->block_size;
+        block_drop(s, t);
+}
+
+static const struct sc_view no_bytes = { "", 0 };
+
+static struct sc_view append(uint8_t **at, struct sc_view bytes)
+{
+        struct sc_view copy = { *at, bytes.len };
+        if (bytes.len > 0)
+                memcpy(*at, bytes.ptr, bytes.len);
+        *at += bytes.len;
+        return copy;
+}
+
+/* Keeps the outcome with its bytes; without memory for it the task ends all the same, and says so. */
+static void outcome_keep(struct sc_sched *s, struct sched_task *t, const struct sc_outcome *outcome)
+{
+        size_t size = sizeof *outcome + outcome->result.len + outcome->errors.len + outcome->text.len;
+        t->reason   = outcome->reason;
+        t->block    = sc_mem_alloc(s->mem, size);
+        if (!t->block) {
+                t->words = outcome->reason == SC_REASON_WORKER_DIED ? SCHED_WORDS_DIED : SCHED_WORDS_MEMORY;
+                if (t->words == SCHED_WORDS_MEMORY)
+                        t->reason = SC_REASON_LIMIT;
+                return;
+        }
+        t->block_size           = (uint32_t)size;
+        struct sc_outcome *kept = (struct sc_outcome *)(void *)t->block;
+        uint8_t           *at   = t->block + sizeof *kept;
+        *kept                   = *outcome;
+        kept->result            = append(&at, outcome->result);
+        kept->errors            = append(&at, outcome->errors);
+        kept->text              = append(&at, outcome->text);
+        s->bytes += size;
+        s->ended_bytes += size;
+}
+
+void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out)
+{
+        static const char *const words[] = {
+                [SCHED_WORDS_NONE]      = "",
+                [SCHED_WORDS_MEMORY]    = "the scheduler had no memory for the result",
+                [SCHED_WORDS_CANCELLED] = "cancelled",
+                [SCHED_WORDS_DIED]      = "every run lost its worker",
+        };
+        SC_ASSERT(t->state == SC_STATE_ENDED);
+        if (t->block) {
+                *out = *(const struct sc_outcome *)(const void *)t->block;
+                return;
+        }
+        *out = (struct sc_outcome){ .reason = t->reason, .result = no_bytes, .errors = no_bytes };
+        out->text = (struct sc_view){ words[t->words], strlen(words[t->words]) };
+}
+
+/* ---- moves -------------------------------------------------------------------------------------*/
+
+static void release(struct sc_sched *s, struct sched_task *t)
+{
+        sc_sched_asks_drop(s, t);
+        if (t->client != SCHED_NONE) {
+                struct sched_client *c = sc_sched_client(s, t->client);
+                outcome_drop(s, t);
+                sc_sched_queue_remove(s, &c->mine, SCHED_MINE, t);
+                sc_sched_grant_shrink(s, c);
+                if (c->mine.len == 0 && (c->doomed || c->link == 0) && sc_list_empty(&c->todo))
+                        sc_list_add_tail(&s->todo_clients, &c->todo);
+                sc_sched_class_drop(s, sc_sched_class(s, t->class_index));
+        }
+        sc_sched_row_free(s, t);
+}
+
+static void leave(struct sc_sched *s, struct sched_task *t, enum sc_task_state to)
+{
+        if (t->state == SC_STATE_READY)
+                sc_sched_ready_remove(s, t);
+        if (t->state == SC_STATE_BACKOFF)
+                sc_sched_queue_remove(s, &s->claims, SCHED_AT, t);
+        if (t->state == SC_STATE_RECALLING)
+                sc_sched_worker(s, t->worker)->recalling--;
+        if (t->state == SC_STATE_ORPHAN) {
+                sc_sched_queue_remove(s, &s->orphans, SCHED_MINE, t);
+                s->grants_freed = true;
+        }
+        if (t->state == SC_STATE_ENDED)
+                sc_sched_ended_remove(s, t);
+        if (sc_task_is_held(t->state) && !sc_task_is_held(to))
+                sc_sched_detach(s, t);
+}
+
+static void enter(struct sc_sched *s, struct sched_task *t, enum sc_task_state from)
+{
+        if (sc_task_is_held(t->state) && !sc_task_is_held(from))
+                sc_sched_attach(s, t);
+        if (t->state == SC_STATE_READY)
+                sc_sched_ready_add(s, t);
+        if (t->state == SC_STATE_BACKOFF)
+                sc_sched_queue_add(s, &s->claims, SCHED_AT, t);
+        if (t->state == SC_STATE_RECALLING)
+                sc_sched_worker(s, t->worker)->recalling++;
+        if (t->state == SC_STATE_ORPHAN)
+                sc_sched_queue_add(s, &s->orphans, SCHED_MINE, t);
+        if (t->state == SC_STATE_ENDED)
+                sc_sched_ended_add(s, t);
+        if (t->state == SC_STATE_FREE)
+                release(s, t);
+}
+
+/* The only place where a state is written.  After a move to FREE the row is gone. */
+void sc_sched_move(struct sc_sched *s, struct sched_task *t, enum sc_task_move move)
+{
+        enum sc_task_state from = t->state;
+        enum sc_task_state to   = sc_task_next(from, move);
+        if (from == to)
+                return;
+        leave(s, t, to);
+        if (from != SC_STATE_FREE)
+                s->count[from]--;
+        if (to != SC_STATE_FREE)
+                s->count[to]++;
+        t->state = (uint8_t)to;
+        enter(s, t, from);
+}
+
+/* ---- ends --------------------------------------------------------------------------------------*/
+
+static void tally(struct sc_sched *s, const struct sched_task *t)
+{
+        if (t->reason == SC_REASON_SUCCESS)
+                s->succeeded++;
+        else if (t->reason == SC_REASON_CANCELLED)
+                s->cancelled++;
+        else
+                s->failed++;
+}
+
+static void tell(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
+{
+        tally(s, t);
+        if (sc_sched_client(s, t->client)->doomed) {
+                sc_sched_confirm_all(s, t, SC_CANCEL_CANCELED, out);
+                sc_sched_move(s, t, SC_MOVE_FORGET);
+                return;
+        }
+        sc_sched_result_offer(s, t, out);
+        sc_sched_confirm_all(s, t, t->reason == SC_REASON_CANCELLED ? SC_CANCEL_CANCELED : SC_CANCEL_FAILED, out);
+}
+
+void sc_sched_end(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, const struct sc_outcome *outcome,
+                  struct sc_out *out)
+{
+        sc_sched_move(s, t, move);
+        SC_ASSERT(t->state == SC_STATE_ENDED);
+        body_drop(s, t);
+        outcome_keep(s, t, outcome);
+        tell(s, t, out);
+}
+
+void sc_sched_end_cancelled(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out)
+{
+        sc_sched_move(s, t, move);
+        SC_ASSERT(t->state == SC_STATE_ENDED);
+        body_drop(s, t);
+        t->reason = SC_REASON_CANCELLED;
+        t->words  = SCHED_WORDS_CANCELLED;
+        tell(s, t, out);
+}
+
+/* ---- admission ---------------------------------------------------------------------------------*/
+
+static const char *spec_fault(const struct sc_spec *spec)
+{
+        if (spec->kind >= SC_TASK_KINDS)
+                return "a task of an unknown kind";
+        if (spec->function.len > SC_NAME_MAX)
+                return "a function's name that is too long";
+        if ((spec->kind == SC_TASK_COMMAND) != (spec->function.len == 0))
+                return "a function without a name, or a command with one";
+        if (spec->body.len > SC_BODY_MAX)
+                return "a task's body that is too big";
+        return NULL;
+}
+
+static const char *submit_fault(const struct sched_client *c, const struct sc_submit *m)
+{
+        if (c->doomed)
+                return "a submit before the welcome";
+        if (m->task.hi != c->id || m->task.lo == 0)
+                return "a task id that is not its own";
+        return spec_fault(&m->spec);
+}
+
+/* All that can fail for want of memory, before anything is changed. */
+static bool reserve(struct sc_sched *s, const struct sc_spec *spec, uint8_t **block, size_t *size,
+                    struct sched_class **class)
+{
+        size_t timer = spec->timeout_ms > 0 ? sizeof(struct sched_timer) : 0;
+        if (timer > 0 && !sc_heap_reserve(&s->timers, s->timer_count + 1u))
+                return false;
+        *size  = timer + spec->body.len;
+        *block = *size > 0 ? sc_mem_alloc(s->mem, *size) : NULL;
+        if (*size > 0 && !*block)
+                return false;
+        *class = sc_sched_class_take(s, spec->function);
+        if (*class)
+                return true;
+        sc_mem_release(s->mem, *block, *size);
+        return false;
+}
+
+static void timer_fill(struct sc_sched *s, struct sched_task *t, uint64_t timeout_ms)
+{
+        t->flags |= SCHED_TIMED;
+        *sc_sched_timer(t) = (struct sched_timer){
+                .timeout_ms = timeout_ms, .position = SC_HEAP_NOWHERE, .row = t->self };
+        s->timer_count++;
+}
+
+/* A new row, or an orphan that becomes this client's task. */
+static void fill(struct sc_sched *s, struct sched_task *t, struct sched_client *c, const struct sc_spec *spec)
+{
+        t->order      = ++s->order;
+        t->since      = s->now;
+        t->client     = c->self;
+        t->kind       = spec->kind;
+        t->spec_flags = spec->flags;
+        t->priority   = spec->priority;
+        t->retries    = spec->retries;
+        if (spec->timeout_ms > 0)
+                timer_fill(s, t, spec->timeout_ms);
+        struct sc_view body = sc_sched_body(t);
+        if (body.len > 0)
+                memcpy(t->block + (t->block_size - body.len), spec->body.ptr, body.len);
+        c->body_bytes += body.len;
+        s->bytes += t->block_size;
+        sc_sched_queue_add(s, &c->mine, SCHED_MINE, t);
+}
+
+/* The run that a worker kept over our restart becomes the task's run, under a number of ours. */
+static void adopt(struct sc_sched *s, struct sched_task *t, uint64_t held_epoch, struct sc_out *out)
+{
+        uint64_t held_run = t->run;
+        t->run            = ++s->runs;
+        t->attempt        = 1;
+        t->last_worker    = sc_sched_worker(s, t->worker)->id;
+        s->kept++;
+        struct sc_msg *m = sc_out_send(out, sc_sched_worker(s, t->worker)->link, SC_MSG_KEEP);
+        m->about = (struct sc_about_run){ .task = t->id, .run = t->run, .held_epoch = held_epoch, .held_run = held_run };
+        if (t->flags & SCHED_STARTED)
+                sc_sched_mark_started(s, t);
+}
+
+static void admit(struct sc_sched *s, struct sched_task *t, struct sched_client *c, const struct sc_spec *spec,
+                  struct sc_out *out)
+{
+        uint64_t held_epoch = t->order;
+        if (t->state == SC_STATE_ORPHAN) {
+                sc_sched_move(s, t, SC_MOVE_KEEP); /* first: the client's queue takes the links of the orphans' */
+                fill(s, t, c, spec);
+                adopt(s, t, held_epoch, out);
+                return;
+        }
+        fill(s, t, c, spec);
+        bool claimable = (spec->flags & SC_SPEC_RESUBMITTED) && s->now < s->claim_end;
+        sc_sched_move(s, t, claimable ? SC_MOVE_DELAY : SC_MOVE_ADMIT);
+}
+
+void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct sc_submit *m, struct sc_out *out)
+{
+        struct sched_client *c     = sc_sched_client(s, l->index);
+        const char          *fault = submit_fault(c, m);
+        if (fault) {
+                sc_sched_nonsense(s, l, SC_E_PROTOCOL, fault, out);
+                return;
+        }
+        if (m->task.lo <= c->known)
+                return; /* said again after a break: it is here, or was, and its result is on its way */
+        if (c->mine.len >= c->grant || c->body_bytes + m->spec.body.len > c->kib * UINT64_C(1024) + SC_BODY_MAX) {
+                sc_sched_nonsense(s, l, SC_E_FULL, "more tasks or bytes than it was granted", out);
+                return;
+        }
+        uint8_t            *block = NULL;
+        size_t              size  = 0;
+        struct sched_class *class = NULL;
+        struct sched_task  *t     = sc_sched_find(s, m->task);
+        SC_ASSERT(!t || t->state == SC_STATE_ORPHAN);
+        if (t && sc_sched_worker(s, t->worker)->gone) {
+                sc_sched_move(s, t, SC_MOVE_LOSE);
+                t = NULL;
+        }
+        if (!reserve(s, &m->spec, &block, &size, &class)) {
+                sc_sched_close(s, l, SC_E_NOMEM, "the scheduler has no memory for another task", out);
+                return;
+        }
+        t = t ? t : sc_sched_row_new(s, m->task);
+        if (!t) {
+                sc_mem_release(s->mem, block, size);
+                sc_sched_class_drop(s, class);
+                sc_sched_close(s, l, SC_E_NOMEM, "the scheduler has no memory for another task", out);
+                return;
+        }
+        t->block       = block;
+        t->block_size  = (uint32_t)size;
+        t->class_index = class->self;
+        c->known       = m->task.lo;
+        c->submitted++;
+        s->submitted++;
+        admit(s, t, c, &m->spec, out);
+        sc_sched_grant_more(s, c, out);
+}
+
+/* The first part of the epoch is over: what nobody claimed may be placed. */
+void sc_sched_claims_wake(struct sc_sched *s, struct sc_out *out)
+{
+        if (s->now < s->claim_end)
+                return;
+        while (s->claims.head != SCHED_NONE && sc_sched_bulk(s, out))
+                sc_sched_move(s, sc_sched_row(s, s->claims.head), SC_MOVE_WAKE);
+}

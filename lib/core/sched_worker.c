@@ -1,0 +1,474 @@
+/*
+ * Workers: joining with what they still hold, giving up what they had when they go, and what they
+ * report.  A report counts only if it names the task's current run and comes from the worker that
+ * holds it.  When a worker is lost, only the runs that may have been its end are charged for it.
+ */
+#include "sched_state.h"
+
+#include <string.h>
+
+#include "sc_assert.h"
+
+/* ---- runs of a worker --------------------------------------------------------------------------*/
+
+static void timer_arm(struct sc_sched *s, struct sched_task *t)
+{
+        struct sched_timer *timer = sc_sched_timer(t);
+        if (!timer || timer->position != SC_HEAP_NOWHERE)
+                return;
+        sc_ns limit = timer->timeout_ms < (uint64_t)INT64_MAX ? sc_ns_from_ms((int64_t)timer->timeout_ms) : SC_NEVER;
+        timer->at   = sc_ns_add(sc_ns_add(s->now, limit), SCHED_KILL_GRACE + SCHED_BACKSTOP);
+        timer->told = false;
+        if (timer->at != SC_NEVER)
+                sc_heap_push(&s->timers, timer);
+}
+
+static void timer_disarm(struct sc_sched *s, struct sched_task *t)
+{
+        struct sched_timer *timer = sc_sched_timer(t);
+        if (timer && timer->position != SC_HEAP_NOWHERE)
+                sc_heap_remove(&s->timers, timer->position);
+}
+
+void sc_sched_attach(struct sc_sched *s, struct sched_task *t)
+{
+        struct sched_worker *w = sc_sched_worker(s, t->worker);
+        sc_sched_queue_add(s, &w->unstarted, SCHED_AT, t);
+        if (++w->assigned > w->slots)
+                s->excess++;
+        sc_sched_worker_changed(s, w);
+}
+
+void sc_sched_detach(struct sc_sched *s, struct sched_task *t)
+{
+        struct sched_worker *w = sc_sched_worker(s, t->worker);
+        timer_disarm(s, t);
+        sc_sched_queue_remove(s, t->flags & SCHED_STARTED ? &w->started : &w->unstarted, SCHED_AT, t);
+        if (t->flags & SCHED_ALONE)
+                w->alone = false;
+        if (w->assigned-- > w->slots && !w->gone)
+                s->excess--;
+        t->flags &= (uint16_t)~(SCHED_STARTED | SCHED_ALONE | SCHED_FORCED);
+        t->worker = SCHED_NONE;
+        if (!w->gone)
+                sc_sched_worker_changed(s, w);
+}
+
+void sc_sched_mark_started(struct sc_sched *s, struct sched_task *t)
+{
+        struct sched_worker *w = sc_sched_worker(s, t->worker);
+        timer_arm(s, t);
+        if (t->flags & SCHED_STARTED)
+                return;
+        sc_sched_queue_remove(s, &w->unstarted, SCHED_AT, t);
+        sc_sched_queue_add(s, &w->started, SCHED_AT, t);
+        t->flags |= SCHED_STARTED;
+}
+
+void sc_sched_send_about(struct sc_sched *s, const struct sched_task *t, enum sc_msg_kind kind, struct sc_out *out)
+{
+        struct sc_msg *m = sc_out_send(out, sc_sched_worker(s, t->worker)->link, kind);
+        m->about         = (struct sc_about_run){ .task = t->id, .run = t->run };
+}
+
+/* ---- join --------------------------------------------------------------------------------------*/
+
+void sc_sched_worker_free(struct sc_sched *s, struct sched_worker *w)
+{
+        sc_mem_release(s->mem, w->classes, (w->class_count + 0u) * sizeof *w->classes);
+        sc_mem_release(s->mem, w->holds, w->hold_count * sizeof *w->holds);
+        sc_mem_release(s->mem, w, sizeof *w);
+}
+
+static void classes_leave(struct sc_sched *s, struct sched_worker *w)
+{
+        for (uint32_t i = 0; i < w->class_count; i++) {
+                struct sched_class *c = sc_sched_class(s, w->classes[i]);
+                sc_sched_class_worker(s, c, false);
+                sc_sched_class_drop(s, c);
+        }
+}
+
+/* Keeps the indices ascending and each only once. */
+static void class_insert(struct sc_sched *s, struct sched_worker *w, struct sched_class *c, uint32_t *len)
+{
+        uint32_t at = *len;
+        while (at > 0 && w->classes[at - 1] > c->self)
+                at--;
+        if (at > 0 && w->classes[at - 1] == c->self) {
+                sc_sched_class_drop(s, c);
+                return;
+        }
+        memmove(&w->classes[at + 1], &w->classes[at], (*len - at) * sizeof *w->classes);
+        w->classes[at] = c->self;
+        ++*len;
+        sc_sched_class_worker(s, c, true);
+}
+
+/* Its functions, and commands, which every worker can run. */
+static bool classes_join(struct sc_sched *s, struct sched_worker *w, const struct sc_hello *hello)
+{
+        uint32_t most = hello->function_count + 1;
+        w->classes    = sc_mem_array(s->mem, most, sizeof *w->classes);
+        if (!w->classes)
+                return false;
+        uint32_t len = 0;
+        bool     ok  = true;
+        for (uint32_t i = 0; ok && i < most; i++) {
+                struct sc_view      name = i == 0 ? (struct sc_view){ "", 0 } : hello->functions[i - 1];
+                struct sched_class *c    = sc_sched_class_take(s, name);
+                ok                       = c != NULL;
+                if (ok)
+                        class_insert(s, w, c, &len);
+        }
+        w->class_count = len;
+        if (!ok)
+                classes_leave(s, w);
+        if (ok && len < most) { /* a name given twice: the array has just the size that is counted */
+                uint32_t *fit = sc_mem_resize(s->mem, w->classes, most * sizeof *fit, len * sizeof *fit);
+                ok            = fit != NULL;
+                if (ok)
+                        w->classes = fit;
+                else
+                        classes_leave(s, w);
+        }
+        if (!ok) {
+                sc_mem_release(s->mem, w->classes, most * sizeof *w->classes);
+                w->classes     = NULL;
+                w->class_count = 0;
+        }
+        return ok;
+}
+
+static bool holds_copy(struct sc_sched *s, struct sched_worker *w, const struct sc_hello *hello)
+{
+        if (hello->hold_count == 0)
+                return true;
+        w->holds = sc_mem_array(s->mem, hello->hold_count, sizeof *w->holds);
+        if (!w->holds)
+                return false;
+        memcpy(w->holds, hello->holds, hello->hold_count * sizeof *w->holds);
+        w->hold_count = hello->hold_count;
+        return true;
+}
+
+static uint32_t bounded_credit(uint32_t credit)
+{
+        return credit < SCHED_CREDIT_MAX ? credit : SCHED_CREDIT_MAX;
+}
+
+static struct sched_worker *worker_new(struct sc_sched *s, const struct sc_event *ev)
+{
+        const struct sc_hello *hello = &ev->msg->hello;
+        if (!sc_sched_table_reserve(&s->worker_at, s->mem) || !sc_heap_reserve(&s->roomy, s->worker_count + 1u))
+                return NULL;
+        struct sched_worker *w = sc_mem_zalloc(s->mem, sizeof *w);
+        if (!w)
+                return NULL;
+        if (!holds_copy(s, w, hello) || !classes_join(s, w, hello)) {
+                sc_sched_worker_free(s, w);
+                return NULL;
+        }
+        w->id       = hello->id;
+        w->link     = ev->link;
+        w->slots    = hello->slots;
+        w->credit   = bounded_credit(ev->tasks);
+        w->reserved = SCHED_NONE;
+        w->position = SC_HEAP_NOWHERE;
+        w->since    = s->now;
+        w->name_len = (uint8_t)hello->name.len;
+        if (hello->name.len > 0)
+                memcpy(w->name, hello->name.ptr, hello->name.len);
+        sc_sched_queue_init(&w->started);
+        sc_sched_queue_init(&w->unstarted);
+        sc_list_init(&w->todo);
+        sc_list_init(&w->touch);
+        return w;
+}
+
+bool sc_sched_worker_up(struct sc_sched *s, struct sched_link *l, const struct sc_event *ev, struct sc_out *out)
+{
+        struct sched_worker *w = worker_new(s, ev);
+        if (!w)
+                return false;
+        w->serial  = ++s->worker_serial;
+        w->self    = sc_sched_table_put(&s->worker_at, w);
+        w->joining = true;
+        l->index   = w->self;
+        s->worker_count++;
+        sc_list_add_tail(&s->todo_workers, &w->todo);
+        sc_sched_welcome(s, ev->link, 0, out);
+        return true;
+}
+
+void sc_sched_worker_grant(struct sc_sched *s, struct sched_worker *w, uint32_t credit)
+{
+        w->credit = bounded_credit(credit);
+        if (w->credit == 0)
+                sc_sched_unreserve(s, w);
+        sc_sched_worker_changed(s, w);
+}
+
+/* ---- KEEP and DROP -----------------------------------------------------------------------------*/
+
+static void answer(struct sc_sched *s, const struct sched_worker *w, const struct sc_hold *h, enum sc_msg_kind kind,
+                   uint64_t run, struct sc_out *out)
+{
+        struct sc_msg *m = sc_out_send(out, w->link, kind);
+        m->about = (struct sc_about_run){ .task = h->task, .run = run, .held_epoch = h->epoch, .held_run = h->run };
+        if (kind == SC_MSG_KEEP)
+                s->kept++;
+}
+
+/* Whether the row, if there is one, already is this very hold. */
+static bool is_this(const struct sc_sched *s, const struct sched_worker *w, const struct sched_task *t,
+                    const struct sc_hold *h)
+{
+        uint64_t epoch = t->state == SC_STATE_ORPHAN ? t->order : s->opt.epoch;
+        return t->worker == w->self && t->run == h->run && epoch == h->epoch;
+}
+
+static bool orphan_add(struct sc_sched *s, struct sched_worker *w, const struct sc_hold *h)
+{
+        bool room = s->grant_sum + s->count[SC_STATE_ORPHAN] < s->opt.tasks_max;
+        if (h->epoch == s->opt.epoch || sc_id_is_nil(h->task) || !room)
+                return false;
+        struct sched_task *t = sc_sched_row_new(s, h->task);
+        if (!t)
+                return false;
+        t->run    = h->run;
+        t->order  = h->epoch;
+        t->since  = s->now;
+        t->worker = w->self;
+        sc_sched_move(s, t, SC_MOVE_HOLD);
+        if (h->flags & SC_HOLD_RUNNING)
+                sc_sched_mark_started(s, t);
+        return true;
+}
+
+/* The task waits for a worker, and here is one that has been at it all along.  A task that has its last
+ * chance must have it alone, which a run among others is not. */
+static bool keep(struct sc_sched *s, struct sched_worker *w, struct sched_task *t, const struct sc_hold *h)
+{
+        bool same = h->epoch == s->opt.epoch && h->run == t->run;
+        bool undo = same && (t->flags & SCHED_CHARGED);
+        if (!undo && sc_sched_is_last_chance(s, t))
+                return false;
+        if (undo)
+                t->losses--;
+        if (!same)
+                t->run = ++s->runs;
+        if (t->attempt == 0)
+                t->attempt = 1;
+        t->flags &= (uint16_t)~SCHED_CHARGED;
+        t->worker      = w->self;
+        t->last_worker = w->id;
+        sc_sched_move(s, t, SC_MOVE_KEEP);
+        if (h->flags & SC_HOLD_RUNNING)
+                sc_sched_mark_started(s, t);
+        return true;
+}
+
+static void hold_answer(struct sc_sched *s, struct sched_worker *w, const struct sc_hold *h, struct sc_out *out)
+{
+        struct sched_task *t = sc_sched_find(s, h->task);
+        if (!t && orphan_add(s, w, h))
+                return;
+        if (t && is_this(s, w, t, h))
+                return;
+        bool waits = t && (t->state == SC_STATE_READY || t->state == SC_STATE_BACKOFF);
+        if (waits && keep(s, w, t, h))
+                answer(s, w, h, SC_MSG_KEEP, t->run, out);
+        else
+                answer(s, w, h, SC_MSG_DROP, h->run, out);
+}
+
+void sc_sched_orphans_expire(struct sc_sched *s, struct sc_out *out)
+{
+        while (s->orphans.head != SCHED_NONE) {
+                struct sched_task *t = sc_sched_row(s, s->orphans.head);
+                if (sc_ns_add(t->since, s->opt.client_grace) > s->now || !sc_sched_bulk(s, out))
+                        return;
+                const struct sched_worker *w = sc_sched_worker(s, t->worker);
+                const struct sc_hold       h = { .task = t->id, .epoch = t->order, .run = t->run };
+                if (!w->gone)
+                        answer(s, w, &h, SC_MSG_DROP, h.run, out);
+                sc_sched_move(s, t, SC_MOVE_EXPIRE);
+        }
+}
+
+/* ---- loss --------------------------------------------------------------------------------------*/
+
+static void end_died(struct sc_sched *s, struct sched_task *t, const struct sched_worker *w, struct sc_out *out)
+{
+        char              words[SC_TEXT_MAX];
+        struct sched_text text = { .at = words, .max = sizeof words };
+        sc_sched_text_number(&text, t->losses);
+        sc_sched_text(&text, " of ");
+        sc_sched_text_number(&text, s->opt.losses_max);
+        sc_sched_text(&text, " runs lost their worker; last: ");
+        sc_sched_text_name(&text, w->name, w->name_len);
+        struct sched_text line;
+        if (sc_sched_note(s, out, t->id, &line)) {
+                sc_sched_text(&line, "task ends: ");
+                sc_sched_text_name(&line, words, text.len);
+        }
+        struct sc_outcome outcome = { .reason = SC_REASON_WORKER_DIED, .text = { words, text.len } };
+        sc_sched_end(s, t, SC_MOVE_LOSE_LAST, &outcome, out);
+}
+
+static void lose(struct sc_sched *s, struct sched_worker *w, struct sched_task *t, bool suspect, struct sc_out *out)
+{
+        bool charged = suspect && !w->orderly && t->state == SC_STATE_ASSIGNED;
+        if (t->state == SC_STATE_CANCELLING) {
+                sc_sched_end_cancelled(s, t, SC_MOVE_LOSE, out);
+                return;
+        }
+        if (charged) {
+                t->flags |= SCHED_CHARGED;
+                t->losses++;
+                s->lost++;
+        }
+        if (charged && t->losses >= s->opt.losses_max)
+                end_died(s, t, w, out);
+        else
+                sc_sched_move(s, t, SC_MOVE_LOSE);
+}
+
+/* The rest goes back newest first: each then comes before all that are in the heap already. */
+static void lose_some(struct sc_sched *s, struct sched_worker *w, struct sc_out *out)
+{
+        while (w->started.head != SCHED_NONE && sc_sched_bulk(s, out))
+                lose(s, w, sc_sched_row(s, w->started.head), true, out);
+        while (w->unstarted.head != SCHED_NONE && sc_sched_bulk(s, out)) {
+                bool     suspect = w->suspects > 0;
+                uint32_t row     = suspect ? w->unstarted.head : w->unstarted.tail;
+                w->suspects -= suspect;
+                lose(s, w, sc_sched_row(s, row), suspect, out);
+        }
+}
+
+void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, bool orderly, struct sc_out *out)
+{
+        struct sched_text line;
+        if (!orderly && w->assigned > 0 && sc_sched_note(s, out, (struct sc_id){ w->id, 0 }, &line)) {
+                sc_sched_text(&line, "worker ");
+                sc_sched_text_name(&line, w->name, w->name_len);
+                sc_sched_text(&line, " lost with ");
+                sc_sched_text_number(&line, w->assigned);
+                sc_sched_text(&line, " runs");
+        }
+        sc_sched_unreserve(s, w);
+        w->gone    = true;
+        w->orderly = orderly;
+        w->link    = 0;
+        if (!orderly && w->slots > w->started.len)
+                w->suspects = w->slots - w->started.len;
+        if (w->assigned > w->slots)
+                s->excess -= w->assigned - w->slots;
+        sc_sched_worker_leaves_room(s, w);
+        sc_list_remove(&w->touch);
+        classes_leave(s, w);
+        s->worker_count--;
+        if (sc_list_empty(&w->todo))
+                sc_list_add_tail(&s->todo_workers, &w->todo);
+}
+
+/* True: nothing is left to do for it. */
+static bool todo_one(struct sc_sched *s, struct sched_worker *w, struct sc_out *out)
+{
+        if (w->gone) {
+                lose_some(s, w, out);
+                return w->assigned == 0;
+        }
+        while (w->hold_next < w->hold_count && sc_sched_bulk(s, out))
+                hold_answer(s, w, &w->holds[w->hold_next++], out);
+        return w->hold_next == w->hold_count;
+}
+
+/* In the order of their coming, so that what an older link held is free before a newer one claims it. */
+void sc_sched_workers_todo(struct sc_sched *s, struct sc_out *out)
+{
+        while (!sc_list_empty(&s->todo_workers)) {
+                struct sched_worker *w = SC_CONTAINER(s->todo_workers.next, struct sched_worker, todo);
+                if (!todo_one(s, w, out))
+                        return;
+                sc_list_remove(&w->todo);
+                if (w->gone) {
+                        sc_sched_table_drop(&s->worker_at, w->self);
+                        sc_list_add_tail(&s->dead_workers, &w->todo);
+                        continue;
+                }
+                sc_mem_release(s->mem, w->holds, w->hold_count * sizeof *w->holds);
+                w->holds      = NULL;
+                w->hold_count = w->hold_next = 0;
+                w->joining    = false;
+                sc_sched_worker_changed(s, w);
+        }
+}
+
+/* ---- reports -----------------------------------------------------------------------------------*/
+
+struct sched_task *sc_sched_held(struct sc_sched *s, const struct sched_worker *w, struct sc_id id, uint64_t run)
+{
+        struct sched_task *t = sc_sched_find(s, id);
+        if (t && t->state != SC_STATE_ORPHAN && sc_task_is_held(t->state) && t->worker == w->self && t->run == run)
+                return t;
+        s->stale++;
+        return NULL;
+}
+
+void sc_sched_on_started(struct sc_sched *s, struct sched_worker *w, const struct sc_about_run *m)
+{
+        struct sched_task *t = sc_sched_held(s, w, m->task, m->run);
+        if (!t)
+                return;
+        sc_sched_move(s, t, SC_MOVE_START);
+        sc_sched_mark_started(s, t);
+}
+
+void sc_sched_on_returned(struct sc_sched *s, struct sched_worker *w, const struct sc_about_run *m, struct sc_out *out)
+{
+        struct sched_task *t = sc_sched_held(s, w, m->task, m->run);
+        if (t && t->state == SC_STATE_CANCELLING)
+                sc_sched_end_cancelled(s, t, SC_MOVE_RETURN, out);
+        else if (t)
+                sc_sched_move(s, t, SC_MOVE_RETURN);
+}
+
+static bool is_outcome(const struct sc_outcome *o)
+{
+        return o->reason < SC_REASONS && o->how < SC_HOWS && o->text.len <= SC_TEXT_MAX &&
+               o->result.len <= SC_RESULT_MAX && o->errors.len <= SC_RESULT_MAX;
+}
+
+static bool is_own_failure(uint8_t reason)
+{
+        return reason == SC_REASON_TASK || reason == SC_REASON_NOT_STARTED || reason == SC_REASON_RUN_TIMEOUT;
+}
+
+void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_done *m, struct sc_out *out)
+{
+        struct sched_worker *w = sc_sched_worker(s, l->index);
+        if (!is_outcome(&m->outcome)) {
+                sc_sched_nonsense(s, l, SC_E_PROTOCOL, "an outcome out of bounds", out);
+                return;
+        }
+        struct sched_task *t = sc_sched_held(s, w, m->task, m->run);
+        if (!t)
+                return;
+        struct sc_outcome outcome = m->outcome;
+        bool              success = outcome.reason == SC_REASON_SUCCESS;
+        w->done += success;
+        w->failed += !success;
+        if (!success && t->state == SC_STATE_CANCELLING)
+                outcome.reason = SC_REASON_CANCELLED;
+        else if (outcome.reason == SC_REASON_CANCELLED && (t->flags & SCHED_FORCED))
+                outcome.reason = SC_REASON_RUN_TIMEOUT; /* our own backstop stopped it */
+        if (t->state != SC_STATE_CANCELLING && is_own_failure(outcome.reason) && t->retries > 0) {
+                t->retries--;
+                sc_sched_move(s, t, SC_MOVE_RETRY);
+                return;
+        }
+        sc_sched_end(s, t, SC_MOVE_FINISH, &outcome, out);
+}

@@ -1,0 +1,640 @@
+/*
+ * The worker's core: events to the rows of work_rows.c, and what follows from them: the next run
+ * into a free slot, the grant, the leave of a drained worker.  One scheduler, one link at a time;
+ * the newest link wins.
+ */
+#include "work_own.h"
+
+#include <string.h>
+
+#include "sc_assert.h"
+#include "sc_mem.h"
+#include "sc_status.h"
+
+static uint32_t usable(const struct sc_work *w)
+{
+        return w->slots - sc_work_busy(w) + w->count[SC_RUN_RUNNING] - w->held[SC_RUN_RUNNING];
+}
+
+static uint32_t wanted_prefetch(const struct sc_work *w)
+{
+        if (w->prefetch != 0)
+                return w->prefetch < 0 ? 0 : (uint32_t)w->prefetch;
+        if (w->mean < 0)
+                return 1;
+        const sc_ns each = w->mean > 0 ? w->mean : 1;
+        const sc_ns runs = SC_RUN_QUEUED_WORK * w->slots / each;
+        return runs < 1 ? 1 : runs > SC_PREFETCH_MAX ? SC_PREFETCH_MAX : (uint32_t)runs;
+}
+
+/* A worker whose slots are all stuck takes nothing. */
+static uint32_t credit(uint32_t slots, uint32_t prefetch)
+{
+        return slots > 0 ? slots + prefetch : 0;
+}
+
+/* Small changes of the adaptive prefetch are not worth a word. */
+static void grant(struct sc_work *w, struct sc_out *out)
+{
+        if (w->link == 0 || w->draining)
+                return;
+        const uint32_t slots    = usable(w);
+        const uint32_t prefetch = wanted_prefetch(w);
+        const bool     far      = prefetch >= 2 * w->told_prefetch || 2 * prefetch <= w->told_prefetch;
+        const bool     changed  = prefetch != w->told_prefetch && far;
+        if (w->told && slots == w->told_usable && !changed)
+                return;
+        if (!w->told || changed)
+                w->told_prefetch = prefetch;
+        w->told_usable           = slots;
+        w->told                  = true;
+        struct sc_effect *effect = sc_out_add(out, SC_FX_GRANT);
+        effect->link             = w->link;
+        effect->tasks            = credit(slots, w->told_prefetch);
+}
+
+/* ---- slots ------------------------------------------------------------------------------------- */
+
+static void start(struct sc_work *w, struct sc_run *run, const struct sc_spec *spec, struct sc_out *out)
+{
+        run->started = w->now;
+        if (run->timeout_ms > 0) {
+                const int64_t most = SC_NEVER / SC_MS;
+                run->limit_at      = sc_ns_add(
+                        w->now, sc_ns_from_ms(run->timeout_ms < (uint64_t)most ? (int64_t)run->timeout_ms : most));
+        }
+        sc_run_move(w, run, SC_RUN_START);
+        if (!run->held)
+                sc_list_add_tail(&w->report, &run->report);
+        struct sc_effect *effect = sc_out_add(out, SC_FX_RUN);
+        effect->run              = run->handle;
+        effect->msg.kind         = SC_MSG_ASSIGN;
+        effect->msg.assign       = (struct sc_assign){
+                .task = run->task, .run = run->handle, .attempt = run->attempt, .spec = *spec
+        };
+}
+
+static void fill_slots(struct sc_work *w, struct sc_out *out)
+{
+        while (!sc_list_empty(&w->list[SC_RUN_QUEUED]) && sc_work_busy(w) < w->slots && sc_work_room(out) > 1) {
+                struct sc_run *run = SC_CONTAINER(w->list[SC_RUN_QUEUED].next, struct sc_run, link);
+                start(w, run, &run->spec->spec, out);
+        }
+}
+
+static bool copy_spec(struct sc_work *w, struct sc_run *run, const struct sc_spec *spec)
+{
+        struct sc_spec_copy *copy = sc_work_get(w, sizeof *copy + spec->function.len + spec->body.len);
+        if (!copy)
+                return false;
+        copy->spec              = *spec;
+        copy->spec.function.ptr = copy->bytes;
+        copy->spec.body.ptr     = copy->bytes + spec->function.len;
+        if (spec->function.len > 0)
+                memcpy(copy->bytes, spec->function.ptr, spec->function.len);
+        if (spec->body.len > 0)
+                memcpy(copy->bytes + spec->function.len, spec->body.ptr, spec->body.len);
+        run->spec = copy;
+        return true;
+}
+
+/* ---- links ------------------------------------------------------------------------------------- */
+
+static void hold_list(struct sc_work *w, struct sc_list *list)
+{
+        while (!sc_list_empty(list)) {
+                struct sc_run *run = SC_CONTAINER(list->next, struct sc_run, link);
+                sc_run_hold(w, run, true);
+        }
+}
+
+static void hold_in_place(struct sc_work *w, struct sc_list *list)
+{
+        for (struct sc_list *at = list->next; at != list; at = at->next) {
+                struct sc_run *run = SC_CONTAINER(at, struct sc_run, link);
+                sc_list_remove(&run->report);
+                if (!run->held)
+                        sc_run_hold(w, run, true);
+        }
+}
+
+/* What has not started is the scheduler's again; the rest waits for the next link. */
+static void lose_link(struct sc_work *w)
+{
+        w->link    = 0;
+        w->lost_at = w->now;
+        w->told    = false;
+        while (!sc_list_empty(&w->list[SC_RUN_QUEUED]))
+                sc_run_move(w, SC_CONTAINER(w->list[SC_RUN_QUEUED].next, struct sc_run, link), SC_RUN_FORGET);
+        hold_in_place(w, &w->list[SC_RUN_RUNNING]);
+        hold_in_place(w, &w->list[SC_RUN_OWING]);
+        hold_list(w, &w->list[SC_RUN_DONE]);
+}
+
+static void nonsense(struct sc_work *w, const char *what, struct sc_out *out)
+{
+        struct sc_effect *effect = sc_out_add(out, SC_FX_CLOSE);
+        effect->link             = w->link;
+        effect->status           = SC_E_PROTOCOL;
+        effect->text             = what;
+        lose_link(w);
+}
+
+static void on_up(struct sc_work *w, const struct sc_event *ev, struct sc_out *out)
+{
+        SC_ASSERT(ev->link != 0);
+        SC_ASSERT(ev->msg->kind == SC_MSG_WELCOME);
+        if (w->closed || w->link != 0) {
+                struct sc_effect *effect = sc_out_add(out, SC_FX_CLOSE);
+                effect->link             = w->closed ? ev->link : w->link;
+                effect->text             = w->closed ? "the worker has left" : "a newer link took over";
+        }
+        if (w->closed)
+                return;
+        if (w->link != 0)
+                lose_link(w);
+        w->link    = ev->link;
+        w->epoch   = ev->msg->welcome.epoch;
+        w->gave_up = false;
+}
+
+/* ---- what the scheduler says -------------------------------------------------------------------- */
+
+static void say_returned(struct sc_work *w, struct sc_id task, uint64_t number, struct sc_out *out)
+{
+        struct sc_msg *msg = sc_out_send(out, w->link, SC_MSG_RETURNED);
+        msg->about.task    = task;
+        msg->about.run     = number;
+}
+
+static void give_back(struct sc_work *w, struct sc_run *run, struct sc_out *out)
+{
+        say_returned(w, run->task, run->run, out);
+        sc_run_forget(w, run, out);
+}
+
+/* Runs that the scheduler counts as ours. */
+static uint32_t credit_used(const struct sc_work *w)
+{
+        const uint32_t all  = w->count[SC_RUN_QUEUED] + w->count[SC_RUN_RUNNING] + w->count[SC_RUN_OWING];
+        const uint32_t held = w->held[SC_RUN_RUNNING] + w->held[SC_RUN_OWING];
+        return all - held;
+}
+
+static void on_assign(struct sc_work *w, const struct sc_assign *assign, struct sc_out *out)
+{
+        if (assign->run == 0 || sc_run_find(w, assign->task, w->epoch, assign->run)) {
+                nonsense(w, "a run was assigned twice", out);
+                return;
+        }
+        if (credit_used(w) >= w->slots + SC_PREFETCH_MAX) {
+                nonsense(w, "more runs were assigned than were ever granted", out);
+                return;
+        }
+        struct sc_run *run = w->draining ? NULL : sc_run_take(w, assign);
+        if (!run) {
+                say_returned(w, assign->task, assign->run, out);
+                return;
+        }
+        if (run->streams && !sc_run_output_open(w, run)) {
+                sc_run_fail(w, run, SC_REASON_LIMIT, "the worker has no memory for output", out);
+                return;
+        }
+        if (w->count[SC_RUN_QUEUED] == 1 && sc_work_busy(w) < w->slots)
+                start(w, run, &assign->spec, out);
+        else if (!copy_spec(w, run, &assign->spec))
+                sc_run_fail(w, run, SC_REASON_LIMIT, "the worker has no memory for the arguments", out);
+}
+
+static struct sc_run *current(struct sc_work *w, struct sc_id task, uint64_t number)
+{
+        struct sc_run *run = sc_run_find(w, task, w->epoch, number);
+        return run && !run->held ? run : NULL;
+}
+
+static void on_recall(struct sc_work *w, struct sc_run *run, struct sc_out *out)
+{
+        if (run->state == SC_RUN_QUEUED)
+                give_back(w, run, out);
+        else if (run->state == SC_RUN_RUNNING)
+                sc_run_report(w, run, out);
+}
+
+static void on_keep(struct sc_work *w, const struct sc_about_run *keep, struct sc_out *out)
+{
+        struct sc_run *run = sc_run_find(w, keep->task, keep->held_epoch, keep->held_run);
+        if (!run || !run->held) {
+                if (keep->run != 0 && !current(w, keep->task, keep->run))
+                        say_returned(w, keep->task, keep->run, out); /* it ran out of time meanwhile */
+                return;
+        }
+        struct sc_run *other = current(w, keep->task, keep->run);
+        if (keep->run == 0 || (other && other != run)) {
+                nonsense(w, "a run was kept under a number that is taken", out);
+                return;
+        }
+        sc_run_rename(w, run, keep->run);
+        run->epoch = w->epoch;
+        sc_run_hold(w, run, false);
+        if (run->state == SC_RUN_DONE || run->state == SC_RUN_GHOST)
+                sc_run_answer(w, run, out);
+        else
+                sc_run_output_again(w, run, out);
+}
+
+static void on_drop(struct sc_work *w, const struct sc_about_run *drop, struct sc_out *out)
+{
+        struct sc_run *run = sc_run_find(w, drop->task, drop->held_epoch, drop->held_run);
+        if (run && run->held)
+                sc_run_forget(w, run, out);
+}
+
+static void on_bye(struct sc_work *w, const struct sc_bye *bye, struct sc_out *out)
+{
+        if (bye->status != SC_E_DENIED && bye->status != SC_E_UNSUPPORTED)
+                return; /* the link goes down by itself */
+        const size_t len = bye->why.len < SC_TEXT_MAX ? bye->why.len : SC_TEXT_MAX;
+        if (len > 0)
+                memcpy(w->text, bye->why.ptr, len);
+        w->text[len]             = '\0';
+        w->gave_up               = true;
+        struct sc_effect *effect = sc_out_add(out, SC_FX_GIVE_UP);
+        effect->status           = bye->status;
+        effect->text             = w->text;
+}
+
+static void on_about(struct sc_work *w, const struct sc_msg *msg, struct sc_out *out)
+{
+        struct sc_run *run = current(w, msg->about.task, msg->about.run);
+        if (!run)
+                return;
+        if (msg->kind == SC_MSG_STOP)
+                sc_run_stop(w, run, msg->about.force, out);
+        else
+                on_recall(w, run, out);
+}
+
+static void on_output_ack(struct sc_work *w, const struct sc_output_ack *ack, struct sc_out *out)
+{
+        struct sc_run *run = current(w, ack->task, ack->run);
+        if (run && !sc_run_output_ack(w, run, ack, out))
+                nonsense(w, "output was confirmed that was never sent", out);
+}
+
+static void on_message(struct sc_work *w, const struct sc_msg *msg, struct sc_out *out)
+{
+        switch (msg->kind) {
+        case SC_MSG_ASSIGN:
+                on_assign(w, &msg->assign, out);
+                break;
+        case SC_MSG_STOP:
+        case SC_MSG_RECALL:
+                on_about(w, msg, out);
+                break;
+        case SC_MSG_KEEP:
+                on_keep(w, &msg->about, out);
+                break;
+        case SC_MSG_DROP:
+                on_drop(w, &msg->about, out);
+                break;
+        case SC_MSG_OUTPUT_ACK:
+                on_output_ack(w, &msg->output_ack, out);
+                break;
+        case SC_MSG_BYE:
+                on_bye(w, &msg->bye, out);
+                break;
+        default:
+                nonsense(w, "a message that is not for workers", out);
+                break;
+        }
+}
+
+/* ---- what the shell says ------------------------------------------------------------------------- */
+
+static struct sc_run *by_handle(struct sc_work *w, uint64_t handle)
+{
+        struct sc_run *run = sc_map_get(&w->by_handle, (struct sc_id){ .lo = handle });
+        SC_ASSERT(run != NULL);
+        return run;
+}
+
+static void learn(struct sc_work *w, sc_ns took)
+{
+        w->mean = w->mean < 0 ? took : w->mean + (took - w->mean) / 8;
+}
+
+static void on_ran(struct sc_work *w, const struct sc_event *ev, struct sc_out *out)
+{
+        struct sc_run *run = by_handle(w, ev->run);
+        if (run->state != SC_RUN_RUNNING) {
+                sc_run_move(w, run, SC_RUN_RETURN);
+                return;
+        }
+        learn(w, w->now - run->started);
+        sc_run_ended(w, run, ev->outcome, out);
+}
+
+static void on_acked(struct sc_work *w, uint64_t count)
+{
+        for (; count > 0; count--) {
+                SC_ASSERT(!sc_list_empty(&w->list[SC_RUN_DONE]));
+                sc_run_move(w, SC_CONTAINER(w->list[SC_RUN_DONE].next, struct sc_run, link), SC_RUN_FORGET);
+        }
+}
+
+/* ---- leaving ------------------------------------------------------------------------------------ */
+
+static void return_list(struct sc_work *w, struct sc_list *list, struct sc_out *out)
+{
+        struct sc_list *next = list->next;
+        while (next != list && sc_work_room(out) > 8) {
+                struct sc_run *run = SC_CONTAINER(next, struct sc_run, link);
+                next               = next->next;
+                if (run->held)
+                        sc_run_forget(w, run, out);
+                else
+                        give_back(w, run, out);
+        }
+}
+
+static bool is_idle(const struct sc_work *w)
+{
+        return w->count[SC_RUN_QUEUED] + w->count[SC_RUN_RUNNING] + w->count[SC_RUN_OWING] == 0;
+}
+
+static void leave(struct sc_work *w, struct sc_out *out)
+{
+        return_list(w, &w->list[SC_RUN_QUEUED], out);
+        if (w->forced) {
+                return_list(w, &w->list[SC_RUN_RUNNING], out);
+                return_list(w, &w->list[SC_RUN_OWING], out);
+        }
+        if (!is_idle(w))
+                return;
+        if (w->leave_at == SC_NEVER)
+                w->leave_at = sc_ns_add(w->now, SC_RUN_LEAVE_AFTER);
+        if (w->count[SC_RUN_DONE] + w->count[SC_RUN_GHOST] > 0 && w->now < w->leave_at)
+                return;
+        if (w->link != 0)
+                sc_out_send(out, w->link, SC_MSG_BYE)->bye.why = (struct sc_view){ .ptr = "drained", .len = 7 };
+        sc_out_add(out, SC_FX_CLOSED);
+        w->link   = 0;
+        w->closed = true;
+        hold_list(w, &w->list[SC_RUN_DONE]);
+        while (!sc_list_empty(&w->unsent))
+                sc_run_forget(w, SC_CONTAINER(w->unsent.next, struct sc_run, link), out);
+}
+
+/* ---- the step ------------------------------------------------------------------------------------ */
+
+static void on_link_event(struct sc_work *w, const struct sc_event *ev, struct sc_out *out)
+{
+        if (w->closed || w->link == 0 || ev->link != w->link)
+                return; /* of a link we have closed */
+        if (ev->kind == SC_EV_MSG)
+                on_message(w, ev->msg, out);
+        else if (ev->kind == SC_EV_ACKED)
+                on_acked(w, ev->count);
+        else if (ev->kind == SC_EV_DOWN)
+                lose_link(w);
+}
+
+static void dispatch(struct sc_work *w, const struct sc_event *ev, struct sc_out *out)
+{
+        switch (ev->kind) {
+        case SC_EV_TICK:
+                break;
+        case SC_EV_UP:
+                on_up(w, ev, out);
+                break;
+        case SC_EV_DOWN:
+        case SC_EV_MSG:
+        case SC_EV_ACKED:
+        case SC_EV_GRANT: /* DONEs are owed, not granted */
+                on_link_event(w, ev, out);
+                break;
+        case SC_EV_RAN:
+                on_ran(w, ev, out);
+                break;
+        case SC_EV_OUTPUT:
+                sc_run_output_add(w, by_handle(w, ev->run), ev->stream, ev->bytes, out);
+                break;
+        case SC_EV_DRAIN:
+                w->forced   = w->draining;
+                w->draining = true;
+                break;
+        case SC_EV_SUBMIT:
+        case SC_EV_CANCEL:
+        case SC_EV_CONSUMED:
+        case SC_EV_QUERY:
+        case SC_EV_CLOSE:
+                SC_UNREACHABLE();
+        }
+}
+
+void sc_work_step(struct sc_work *w, const struct sc_event *ev, struct sc_out *out)
+{
+        SC_ASSERT(ev->now >= w->now);
+        w->now = ev->now;
+        sc_work_sweep(w);
+        dispatch(w, ev, out);
+        if (w->closed)
+                return;
+        sc_work_timers(w, out);
+        if (w->draining)
+                leave(w, out);
+        else
+                fill_slots(w, out);
+        grant(w, out);
+}
+
+sc_ns sc_work_deadline(const struct sc_work *w)
+{
+        if (w->closed)
+                return SC_NEVER;
+        const struct sc_run *first = sc_heap_top(&w->timed);
+        sc_ns                at    = first ? first->deadline : SC_NEVER;
+        if (!sc_list_empty(&w->report)) {
+                const struct sc_run *oldest = SC_CONTAINER(w->report.next, struct sc_run, report);
+                at                          = sc_ns_min(at, sc_ns_add(oldest->started, SC_RUN_STARTED_AFTER));
+        }
+        if (w->held_total > 0)
+                at = sc_ns_min(at, sc_ns_add(w->lost_at, w->keep));
+        if (w->link == 0 && !w->gave_up)
+                at = sc_ns_min(at, sc_ns_add(w->lost_at, w->give_up));
+        if (!w->draining)
+                return w->count[SC_RUN_QUEUED] > 0 && sc_work_busy(w) < w->slots ? w->now : at;
+        if (w->count[SC_RUN_QUEUED] > 0 || (w->forced && !is_idle(w)))
+                return w->now;
+        return sc_ns_min(at, w->leave_at);
+}
+
+/* ---- life ---------------------------------------------------------------------------------------- */
+
+static struct sc_view put(unsigned char **at, struct sc_view words)
+{
+        const struct sc_view copy = { .ptr = *at, .len = words.len };
+        if (words.len > 0)
+                memcpy(*at, words.ptr, words.len);
+        *at += words.len;
+        return copy;
+}
+
+static bool copy_words(struct sc_work *w, const struct sc_work_options *options)
+{
+        size_t size = 1 + options->name.len + options->tenant.len + options->token.len;
+        for (uint32_t i = 0; i < options->function_count; i++)
+                size += options->functions[i].len;
+        if (options->function_count > 0) {
+                w->functions = sc_mem_array(w->mem, options->function_count, sizeof *w->functions);
+                if (!w->functions)
+                        return false;
+        }
+        w->function_count = options->function_count;
+        w->words          = sc_mem_alloc(w->mem, size);
+        if (!w->words)
+                return false;
+        w->words_size     = size;
+        unsigned char *at = w->words;
+        w->name           = put(&at, options->name);
+        w->tenant         = put(&at, options->tenant);
+        w->token          = put(&at, options->token);
+        for (uint32_t i = 0; i < options->function_count; i++)
+                w->functions[i] = put(&at, options->functions[i]);
+        return true;
+}
+
+static bool due_before(const void *a, const void *b)
+{
+        const struct sc_run *left  = a;
+        const struct sc_run *right = b;
+        if (left->deadline != right->deadline)
+                return left->deadline < right->deadline;
+        return left->handle < right->handle;
+}
+
+static void moved(void *item, size_t position)
+{
+        struct sc_run *run = item;
+        run->position      = position;
+}
+
+static void set_options(struct sc_work *w, const struct sc_work_options *options)
+{
+        w->id            = options->id;
+        w->slots         = options->slots;
+        w->prefetch      = options->prefetch > SC_PREFETCH_MAX ? SC_PREFETCH_MAX : options->prefetch;
+        w->output_window = options->output_window > 0 ? options->output_window : 256u << 10;
+        w->keep          = options->keep > 0 ? options->keep : 60 * SC_S;
+        w->kill_grace    = options->kill_grace > 0 ? options->kill_grace : 5 * SC_S;
+        w->give_up       = options->give_up > 0 ? options->give_up : SC_NEVER;
+        w->now           = options->now;
+        w->lost_at       = options->now;
+        w->leave_at      = SC_NEVER;
+        w->mean          = -1;
+}
+
+struct sc_work *sc_work_create(struct sc_mem *mem, const struct sc_work_options *options)
+{
+        SC_ASSERT(options->id != 0);
+        SC_ASSERT(options->slots >= 1);
+        SC_ASSERT(options->slots <= SC_SLOTS_MAX);
+        SC_ASSERT(options->function_count <= SC_FUNCTIONS_MAX);
+        struct sc_work *w = sc_mem_zalloc(mem, sizeof *w);
+        if (!w)
+                return NULL;
+        w->mem = mem;
+        sc_map_init(&w->by_handle, mem);
+        sc_heap_init(&w->timed, mem, due_before, moved);
+        for (int state = 0; state < SC_RUN_STATES; state++)
+                sc_list_init(&w->list[state]);
+        sc_list_init(&w->unsent);
+        sc_list_init(&w->report);
+        set_options(w, options);
+        if (copy_words(w, options) && sc_run_reserve(w, w->slots + SC_PREFETCH_MAX))
+                return w;
+        sc_work_destroy(w);
+        return NULL;
+}
+
+static void free_row(struct sc_work *w, struct sc_run *run)
+{
+        sc_run_output_drop(w, run);
+        if (run->spec)
+                sc_work_discard(w, &run->spec->scrap);
+        sc_work_discard(w, run->kept);
+}
+
+void sc_work_destroy(struct sc_work *w)
+{
+        if (!w)
+                return;
+        for (uint32_t i = 0; i < w->pages * SC_RUN_PAGE; i++)
+                free_row(w, &w->page[i / SC_RUN_PAGE][i % SC_RUN_PAGE]);
+        sc_work_sweep(w);
+        for (uint32_t i = 0; i < w->pages; i++)
+                sc_mem_release(w->mem, w->page[i], SC_RUN_PAGE * sizeof *w->page[i]);
+        sc_mem_release(w->mem, w->holds, (size_t)w->pages * SC_RUN_PAGE * sizeof *w->holds);
+        sc_mem_release(w->mem, w->words, w->words_size);
+        sc_mem_release(w->mem, w->functions, w->function_count * sizeof *w->functions);
+        sc_map_fini(&w->by_handle);
+        sc_heap_fini(&w->timed);
+        sc_mem_release(w->mem, w, sizeof *w);
+}
+
+static uint32_t add_holds(struct sc_work *w, struct sc_list *list, uint8_t flags, uint32_t count)
+{
+        for (struct sc_list *at = list->next; at != list; at = at->next) {
+                const struct sc_run *run = SC_CONTAINER(at, struct sc_run, link);
+                if (!run->held)
+                        continue;
+                w->holds[count++] =
+                        (struct sc_hold){ .task = run->task, .epoch = run->epoch, .run = run->run, .flags = flags };
+        }
+        return count;
+}
+
+/* A link that is still up counts as lost: the scheduler will close it when it sees this hello. */
+void sc_work_hello(struct sc_work *w, struct sc_hello *out, uint32_t *grant_tasks)
+{
+        if (w->link != 0)
+                lose_link(w);
+        uint32_t count = add_holds(w, &w->list[SC_RUN_RUNNING], SC_HOLD_RUNNING, 0);
+        count          = add_holds(w, &w->list[SC_RUN_OWING], SC_HOLD_DONE, count);
+        count          = add_holds(w, &w->unsent, SC_HOLD_DONE, count);
+        *out           = (struct sc_hello){
+                .version_min    = SC_VERSION_MIN,
+                .version_max    = SC_VERSION_MAX,
+                .role           = SC_ROLE_WORKER,
+                .id             = w->id,
+                .incarnation    = ++w->incarnation,
+                .epoch          = w->epoch,
+                .token          = w->token,
+                .name           = w->name,
+                .tenant         = w->tenant,
+                .slots          = w->slots,
+                .free_slots     = w->slots - sc_work_busy(w),
+                .functions      = w->functions,
+                .function_count = w->function_count,
+                .holds          = w->holds,
+                .hold_count     = count,
+        };
+        w->told_usable   = usable(w);
+        w->told_prefetch = wanted_prefetch(w);
+        w->told          = true;
+        *grant_tasks     = w->draining ? 0 : credit(w->told_usable, w->told_prefetch);
+}
+
+void sc_work_stats(const struct sc_work *w, struct sc_work_stats *out)
+{
+        *out = (struct sc_work_stats){
+                .slots       = w->slots,
+                .running     = w->count[SC_RUN_RUNNING],
+                .queued      = w->count[SC_RUN_QUEUED],
+                .unconfirmed = w->count[SC_RUN_OWING] + w->count[SC_RUN_DONE] + w->count[SC_RUN_GHOST],
+                .abandoned   = w->count[SC_RUN_GHOST] + w->count[SC_RUN_ABANDONED],
+                .done        = w->done,
+                .failed      = w->failed,
+                .cancelled   = w->cancelled,
+        };
+}

@@ -1,0 +1,42 @@
+/*
+ * The worker's core: what it was assigned, which run has which slot, what it printed and is owed,
+ * DONEs not yet confirmed, cancel, recall, time limits, the return after a lost link.
+ * One scheduler, one link at a time.
+ */
+#ifndef SC_WORK_H
+#define SC_WORK_H
+
+#include "core.h"
+
+struct sc_mem;
+struct sc_work;
+
+struct sc_work_options {
+        uint64_t       id; /* random, not 0 */
+        uint32_t       slots;         /* 1 .. SC_SLOTS_MAX */
+        int32_t        prefetch;      /* 0: adaptive 1 .. SC_PREFETCH_MAX; > 0: so many; -1: none */
+        uint64_t       output_window; /* bytes one run may have sent and not confirmed, or held; 0: 256 KiB */
+        sc_ns          keep;          /* how long running tasks outlive a lost link; 0: 60 s */
+        sc_ns          kill_grace;    /* between SIGTERM and SIGKILL, asked and abandoned; 0: 5 s */
+        sc_ns          give_up;       /* without a scheduler for so long: GIVE_UP; 0 or SC_NEVER: never */
+        sc_ns          now;
+        struct sc_view name, tenant, token;
+        const struct sc_view *functions; /* copied */
+        uint32_t              function_count;
+};
+
+struct sc_work_stats {
+        uint32_t slots, running, queued, unconfirmed, abandoned;
+        uint64_t done, failed, cancelled;
+};
+
+struct sc_work *sc_work_create(struct sc_mem *mem, const struct sc_work_options *options);
+void            sc_work_destroy(struct sc_work *w);
+void            sc_work_step(struct sc_work *w, const struct sc_event *ev, struct sc_out *out);
+sc_ns           sc_work_deadline(const struct sc_work *w);
+/* The HELLO for a new link, and the credit that rides with it; lent until the next step. */
+void            sc_work_hello(struct sc_work *w, struct sc_hello *out, uint32_t *grant_tasks);
+void            sc_work_stats(const struct sc_work *w, struct sc_work_stats *out);
+void            sc_work_check(const struct sc_work *w);
+
+#endif

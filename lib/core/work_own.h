@@ -1,0 +1,196 @@
+/*
+ * The inside of the worker's core, shared by its files only.  A run is a row of a paged table, found
+ * by its handle: the number under which the shell knows it.  The handle is the scheduler's run number
+ * unless a kept run of an older epoch has that number already; it never changes, while a KEEP may
+ * give the run a new number of the scheduler's.
+ *
+ * Bytes that an effect may still point to are never freed in the step that lets go of them: they go
+ * to the scrap chain, which the next step empties.
+ */
+#ifndef SC_WORK_OWN_H
+#define SC_WORK_OWN_H
+
+#include "sc_heap.h"
+#include "sc_list.h"
+#include "sc_map.h"
+#include "work.h"
+
+enum {
+        SC_RUN_PAGE   = 64, /* rows allocated at a time */
+        SC_RUN_PAGES  = SC_HOLDS_MAX / SC_RUN_PAGE,
+        SC_NOTE_WARN  = 3,  /* SCALER_LOG_WARN */
+        SC_RUN_SMALL  = 40, /* result bytes that fit into the row */
+        SC_CHUNK_LEAST = 4096 /* output bytes allocated at a time, so that small writes share a chunk */
+};
+
+#define SC_RUN_STARTED_AFTER (5 * SC_MS)
+#define SC_RUN_QUEUED_WORK   (200 * SC_US) /* how much work adaptive prefetch wants to have waiting */
+#define SC_RUN_LEAVE_AFTER   (5 * SC_S)    /* a drained worker waits no longer for its last acknowledgements */
+#define SC_RUN_PROBE_FIRST   SC_S          /* unconfirmed output is sent again after so long, and then ... */
+#define SC_RUN_PROBE_LAST    (8 * SC_S)    /* ... after twice as long, up to this */
+
+/*
+ *                   START    RETURN  RETURN_OWING  ANSWER  FORGET
+ * FREE -ADMIT-> QUEUED
+ *     QUEUED        RUNNING  -       -             DONE    FREE
+ *     RUNNING       -        DONE    OWING         GHOST   ABANDONED
+ *     OWING         -        -       -             DONE    FREE
+ *     DONE          -        -       -             -       FREE
+ *     GHOST         -        DONE    -             -       ABANDONED
+ *     ABANDONED     -        FREE    -             -       -
+ */
+enum sc_run_state {
+        SC_RUN_FREE,
+        SC_RUN_QUEUED,
+        SC_RUN_RUNNING,
+        SC_RUN_OWING,     /* returned; part of its output is not confirmed yet */
+        SC_RUN_DONE,      /* its outcome is kept until the scheduler has it */
+        SC_RUN_GHOST,     /* as DONE, but it has not returned: its slot stays taken */
+        SC_RUN_ABANDONED, /* nobody waits for it, but it has not returned */
+        SC_RUN_STATES
+};
+
+enum sc_run_event {
+        SC_RUN_ADMIT,
+        SC_RUN_START,
+        SC_RUN_RETURN,
+        SC_RUN_RETURN_OWING,
+        SC_RUN_ANSWER,
+        SC_RUN_FORGET,
+        SC_RUN_EVENTS
+};
+
+enum sc_run_cause { SC_CAUSE_NONE, SC_CAUSE_CANCEL, SC_CAUSE_TIMEOUT, SC_CAUSE_MEMORY };
+
+struct sc_scrap { /* heads everything a row has allocated */
+        struct sc_scrap *next;
+        size_t           size;
+};
+
+struct sc_chunk {
+        struct sc_scrap scrap;
+        struct sc_list  link;
+        uint64_t        offset;
+        size_t          len, cap;
+        uint8_t         stream;
+        unsigned char   bytes[];
+};
+
+struct sc_run_output { /* of a run whose spec says SC_SPEC_STREAM */
+        struct sc_scrap scrap;
+        struct sc_list  chunks;    /* [confirmed, end) without gaps */
+        uint64_t        confirmed, sent, end; /* confirmed <= sent <= end */
+        uint64_t        sent_most; /* highest `sent` ever */
+        uint64_t        limit;     /* the client takes bytes below this */
+        size_t          held;      /* bytes allocated for chunks */
+        sc_ns           probe_at, probe_wait;
+        bool            asked_more; /* READ_MORE is out */
+};
+
+struct sc_spec_copy {
+        struct sc_scrap scrap;
+        struct sc_spec  spec;
+        unsigned char   bytes[];
+};
+
+struct sc_run {
+        struct sc_list  link;   /* in the list of its state */
+        struct sc_list  report; /* RUNNING and not yet told STARTED */
+        struct sc_id    task;
+        uint64_t        handle, run, epoch;
+        uint32_t        attempt;
+        uint8_t         state; /* written by sc_run_move alone */
+        uint8_t         cause; /* enum sc_run_cause: why it is being stopped */
+        uint8_t         stop;  /* the strongest enum sc_stop_how told so far; 0: none */
+        bool            held;  /* belongs to no link: a lost one's, until KEEP or DROP */
+        bool            streams;
+        size_t          position; /* in the heap of deadlines */
+        sc_ns           deadline, started, limit_at, escalate_at;
+        uint64_t        timeout_ms;
+        struct sc_spec_copy  *spec;   /* QUEUED */
+        struct sc_run_output *output; /* streams: until answered */
+        struct sc_scrap      *kept;   /* bytes of the outcome that do not fit into `small` */
+        struct sc_outcome     outcome;
+        unsigned char         small[SC_RUN_SMALL];
+        char                  text[80];
+};
+
+struct sc_work {
+        struct sc_mem *mem;
+        uint64_t       id, incarnation, epoch, handles;
+        uint32_t       slots;
+        int32_t        prefetch;
+        uint64_t       output_window;
+        sc_ns          keep, kill_grace, give_up;
+        sc_ns          now, lost_at, leave_at;
+        sc_link_id     link;
+        struct sc_view name, tenant, token;
+        struct sc_view *functions;
+        uint32_t        function_count;
+        unsigned char  *words; /* what the views above point to */
+        size_t          words_size;
+
+        struct sc_run  *page[SC_RUN_PAGES];
+        uint32_t        pages;
+        struct sc_hold *holds;
+        struct sc_map   by_handle;
+        struct sc_heap  timed;
+        struct sc_list  list[SC_RUN_STATES]; /* DONE: sent on this link, oldest first, with GHOSTs among them */
+        struct sc_list  unsent;              /* DONE and GHOST that are held */
+        struct sc_list  report;
+        uint32_t        count[SC_RUN_STATES], held[SC_RUN_STATES], held_total;
+        uint32_t        renamed; /* rows whose run is neither 0 nor their handle */
+        struct sc_scrap *scrap;
+
+        sc_ns    mean; /* weighted run time; -1: nothing has run yet */
+        uint32_t told_usable, told_prefetch;
+        bool     told, draining, forced, closed, gave_up;
+        uint64_t done, failed, cancelled;
+        char     text[SC_TEXT_MAX + 1];
+};
+
+static inline uint32_t sc_work_room(const struct sc_out *out)
+{
+        return SC_EFFECTS_MAX - out->len;
+}
+
+static inline uint32_t sc_work_busy(const struct sc_work *w)
+{
+        return w->count[SC_RUN_RUNNING] + w->count[SC_RUN_GHOST] + w->count[SC_RUN_ABANDONED];
+}
+
+/* work_rows.c: the table, the states, memory */
+bool           sc_run_reserve(struct sc_work *w, uint32_t rows);
+struct sc_run *sc_run_take(struct sc_work *w, const struct sc_assign *assign); /* QUEUED, or NULL: no room */
+void           sc_run_move(struct sc_work *w, struct sc_run *run, enum sc_run_event event);
+void           sc_run_hold(struct sc_work *w, struct sc_run *run, bool held);
+void           sc_run_rename(struct sc_work *w, struct sc_run *run, uint64_t number);
+struct sc_run *sc_run_find(const struct sc_work *w, struct sc_id task, uint64_t epoch, uint64_t number);
+void           sc_run_retime(struct sc_work *w, struct sc_run *run);
+void          *sc_work_get(struct sc_work *w, size_t size); /* starts with a struct sc_scrap */
+void           sc_work_discard(struct sc_work *w, struct sc_scrap *scrap);
+void           sc_work_sweep(struct sc_work *w);
+
+/* work_end.c: outcomes and answers */
+void sc_run_keep_outcome(struct sc_work *w, struct sc_run *run, const struct sc_outcome *outcome);
+void sc_run_answer(struct sc_work *w, struct sc_run *run, struct sc_out *out); /* DONE, now or when kept */
+void sc_run_fail(struct sc_work *w, struct sc_run *run, enum sc_reason reason, const char *text, struct sc_out *out);
+void sc_run_ended(struct sc_work *w, struct sc_run *run, const struct sc_outcome *outcome, struct sc_out *out);
+void sc_run_settle(struct sc_work *w, struct sc_run *run, struct sc_out *out); /* answers now, with what there is */
+
+/* work_stop.c: cancel, limits, timers */
+void sc_run_stop(struct sc_work *w, struct sc_run *run, bool force, struct sc_out *out);
+void sc_run_tell(struct sc_work *w, struct sc_run *run, enum sc_stop_how how, struct sc_out *out);
+void sc_run_forget(struct sc_work *w, struct sc_run *run, struct sc_out *out);
+void sc_run_report(struct sc_work *w, struct sc_run *run, struct sc_out *out);
+void sc_work_timers(struct sc_work *w, struct sc_out *out);
+
+/* work_output.c: streamed output */
+bool sc_run_output_open(struct sc_work *w, struct sc_run *run);
+void sc_run_output_drop(struct sc_work *w, struct sc_run *run);
+void sc_run_output_add(struct sc_work *w, struct sc_run *run, uint8_t stream, struct sc_view bytes, struct sc_out *out);
+bool sc_run_output_ack(struct sc_work *w, struct sc_run *run, const struct sc_output_ack *ack, struct sc_out *out);
+void sc_run_output_again(struct sc_work *w, struct sc_run *run, struct sc_out *out); /* after KEEP */
+void sc_run_output_probe(struct sc_work *w, struct sc_run *run, struct sc_out *out);
+
+#endif
