@@ -1,0 +1,392 @@
+/*
+ * One connection over an nng stream: whole frames out of the bytes that come, and one send in flight.
+ * A receive is always under way, except while upcalls go on or the connection is paused.  The receive
+ * buffer grows with what really arrives, never with what a peer announces.
+ */
+#include "frame.h"
+#include "msg.h"
+#include "net_nng_impl.h"
+#include "sc_assert.h"
+#include "sc_mem.h"
+#include "sc_status.h"
+
+/* ---- the end -------------------------------------------------------------------------------------- */
+
+static void bury(struct sc_nng_conn *conn)
+{
+        conn->state = SC_NNG_CLOSED;
+        sc_list_remove(&conn->rearm);
+        sc_nng_set_timer(conn->net, &conn->timer, SC_NEVER);
+        sc_nng_bury(&conn->net->reaper, &conn->remains);
+}
+
+/* The down upcall, if anybody is still to be told. */
+static void lose(struct sc_nng_conn *conn, int status, const char *why)
+{
+        bool told = conn->state != SC_NNG_OPEN;
+        bury(conn);
+        if (!told)
+                conn->net->base.upcalls->down(conn->net->base.ctx, conn->user, status, why);
+}
+
+void sc_nng_conn_close(struct sc_conn *base)
+{
+        struct sc_nng_conn *conn = (struct sc_nng_conn *)base;
+        if (conn->state != SC_NNG_CLOSED)
+                bury(conn);
+}
+
+void sc_nng_conn_close_after(struct sc_conn *base, sc_ns linger)
+{
+        struct sc_nng_conn *conn = (struct sc_nng_conn *)base;
+        if (conn->state != SC_NNG_OPEN)
+                return;
+        if (!conn->sending || conn->out_at == conn->out.len || conn->broken) {
+                bury(conn);
+                return;
+        }
+        conn->state  = SC_NNG_LINGERING;
+        conn->in.len = 0; /* nobody will read it: what comes is received and forgotten, so that the peer can go on */
+        sc_nng_set_timer(conn->net, &conn->timer, sc_ns_add(sc_loop_now(conn->net->loop), linger));
+        sc_nng_conn_pause(base, false);
+}
+
+void sc_nng_conn_free(struct sc_nng_conn *conn)
+{
+        struct sc_nng_net *net = conn->net;
+        sc_loop_unpost(net->loop, &conn->received);
+        sc_loop_unpost(net->loop, &conn->sent);
+        sc_loop_unpost(net->loop, &conn->remains.buried);
+        sc_list_remove(&conn->rearm);
+        sc_list_remove(&conn->link);
+        net->timed--;
+        sc_buf_fini(&conn->in);
+        sc_buf_fini(&conn->out);
+        sc_mem_release(net->mem, conn, sizeof *conn);
+}
+
+static void on_buried(struct sc_post *post, sc_ns now)
+{
+        (void)now;
+        sc_nng_conn_free(SC_CONTAINER(post, struct sc_nng_conn, remains.buried));
+}
+
+/* ---- receiving ------------------------------------------------------------------------------------ */
+
+static void want_rearm(struct sc_nng_conn *conn)
+{
+        if (conn->receiving || conn->end != 0 || !sc_list_empty(&conn->rearm))
+                return;
+        sc_list_add_tail(&conn->net->rearm, &conn->rearm);
+        sc_loop_touch(conn->net->loop, &conn->net->member);
+}
+
+/* Called by nng.  The stream is not touched again until the turn has run the post. */
+static void received_callback(void *arg)
+{
+        struct sc_nng_conn *conn = arg;
+        conn->receive_result     = nng_aio_result(conn->remains.aio[0]);
+        conn->receive_count      = nng_aio_count(conn->remains.aio[0]);
+        sc_loop_post_and_turn(conn->net->loop, &conn->received);
+}
+
+/* Bytes of the whole frame at `at`: 0 when it is not all there. */
+static size_t whole_frame(struct sc_nng_conn *conn, size_t at)
+{
+        const size_t left = conn->in.len - at;
+        if (left < sizeof(uint32_t))
+                return 0;
+        const size_t length = sc_frame_length(conn->in.data + at, left);
+        if (length < SC_FRAME_HEAD || length > SC_FRAME_MAX) {
+                lose(conn, SC_E_PROTOCOL, "what it sent is not a frame: the length is out of bounds");
+                return 0;
+        }
+        return length <= left ? length : 0;
+}
+
+static void deliver(struct sc_nng_conn *conn)
+{
+        const struct sc_net *base = &conn->net->base;
+        size_t               at   = 0, length;
+        while (conn->state == SC_NNG_OPEN && !conn->paused && (length = whole_frame(conn, at)) > 0) {
+                base->upcalls->frame(base->ctx, conn->user, conn->in.data + at, length);
+                at += length;
+        }
+        if (conn->state == SC_NNG_OPEN)
+                sc_buf_drop_front(&conn->in, at);
+        if (conn->state == SC_NNG_LINGERING)
+                conn->in.len = 0;
+}
+
+static void shrink(struct sc_nng_conn *conn)
+{
+        sc_buf_shrink(&conn->in, conn->in.len > SC_NNG_READ_MIN ? conn->in.len : SC_NNG_READ_MIN);
+        if (!conn->sending)
+                sc_buf_shrink(&conn->out, 0);
+}
+
+static void watch_idleness(struct sc_nng_conn *conn)
+{
+        if (conn->state == SC_NNG_OPEN && conn->timer.due == SC_NEVER)
+                sc_nng_set_timer(conn->net, &conn->timer, sc_ns_add(conn->busy_at, SC_NNG_IDLE_MS * SC_MS));
+}
+
+static void on_end(struct sc_nng_conn *conn)
+{
+        const int end = conn->end;
+        if (conn->paused && conn->state == SC_NNG_OPEN)
+                return; /* frames before the end may still wait for their reader */
+        lose(conn, end == NNG_ENOMEM ? SC_E_NOMEM : SC_E_UNREACHABLE, sc_nng_words(end));
+}
+
+static void on_received(struct sc_post *post, sc_ns now)
+{
+        struct sc_nng_conn *conn = SC_CONTAINER(post, struct sc_nng_conn, received);
+        conn->receiving          = false;
+        if (conn->state == SC_NNG_CLOSED)
+                return;
+        if (conn->receive_result == NNG_ECANCELED) {
+                shrink(conn); /* the idle timer asked for the buffer */
+        } else if (conn->receive_result != 0) {
+                conn->end = conn->receive_result;
+                deliver(conn); /* what a pause has kept waiting comes before the end */
+                if (conn->state != SC_NNG_CLOSED)
+                        on_end(conn);
+                return;
+        } else {
+                conn->in.len += conn->receive_count;
+                conn->busy_at = now;
+                deliver(conn);
+        }
+        if (conn->state != SC_NNG_CLOSED && !conn->paused)
+                want_rearm(conn);
+}
+
+/* Doubles the buffer when it is full of one unfinished frame, or when more could have been received at once. */
+static bool make_room(struct sc_nng_conn *conn)
+{
+        struct sc_buf *in   = &conn->in;
+        const bool     full = in->len == in->cap;
+        const bool     busy = in->cap < SC_NNG_READ_MAX && conn->asked > 0 && conn->receive_count == conn->asked;
+        if (full || busy || in->cap == 0)
+                sc_buf_reserve(in, in->cap == 0 ? SC_NNG_READ_MIN : in->cap - in->len + 1);
+        return in->len < in->cap;
+}
+
+void sc_nng_conn_rearm(struct sc_nng_conn *conn, sc_ns now)
+{
+        (void)now;
+        if (conn->state == SC_NNG_OPEN)
+                deliver(conn); /* frames that came before a pause */
+        if (conn->state == SC_NNG_CLOSED || conn->paused || conn->receiving)
+                return;
+        if (conn->end != 0) {
+                on_end(conn);
+                return;
+        }
+        if (!make_room(conn)) {
+                lose(conn, SC_E_NOMEM, "no memory for what it sends");
+                return;
+        }
+        const size_t room = conn->in.cap - conn->in.len;
+        conn->asked       = room < SC_NNG_READ_MAX ? room : SC_NNG_READ_MAX;
+        nng_iov into      = { .iov_buf = conn->in.data + conn->in.len, .iov_len = conn->asked };
+        conn->receiving   = true;
+        if (conn->in.cap > SC_NNG_READ_MIN)
+                watch_idleness(conn);
+        nng_aio_set_iov(conn->remains.aio[0], 1, &into);
+        nng_stream_recv(conn->remains.stream, conn->remains.aio[0]);
+}
+
+void sc_nng_conn_pause(struct sc_conn *base, bool paused)
+{
+        struct sc_nng_conn *conn = (struct sc_nng_conn *)base;
+        if (conn->state == SC_NNG_CLOSED || conn->paused == paused)
+                return;
+        conn->paused = paused;
+        if (paused || !sc_list_empty(&conn->rearm))
+                return;
+        sc_list_add_tail(&conn->net->rearm, &conn->rearm);
+        sc_loop_touch(conn->net->loop, &conn->net->member);
+}
+
+/* ---- sending -------------------------------------------------------------------------------------- */
+
+/* The stream may have bytes for us still, and its end will tell; but not for ever. */
+static void broken(struct sc_nng_conn *conn)
+{
+        conn->broken = true;
+        sc_ns wait   = conn->state == SC_NNG_OPEN && !conn->paused ? SC_NNG_BROKEN_MS * SC_MS : 0;
+        sc_nng_set_timer(conn->net, &conn->timer, sc_ns_add(sc_loop_now(conn->net->loop), wait));
+}
+
+static nng_iov next_piece(const struct sc_nng_conn *conn)
+{
+        const size_t left = conn->out.len - conn->out_at;
+        return (nng_iov){ .iov_buf = conn->out.data + conn->out_at,
+                          .iov_len = left < SC_NNG_READ_MAX ? left : SC_NNG_READ_MAX };
+}
+
+/* What the kernel takes at once: bytes; 0: nothing just now; -1: it is broken.  An aio without a callback
+ * costs no other thread a wake-up; if the operation has not ended by itself, aborting ends it untouched. */
+static long send_quickly(struct sc_nng_conn *conn)
+{
+        nng_aio *aio   = conn->net->quick;
+        nng_iov  piece = next_piece(conn);
+        nng_aio_set_iov(aio, 1, &piece);
+        nng_stream_send(conn->remains.stream, aio);
+        nng_aio_abort(aio, NNG_ECANCELED);
+        nng_aio_wait(aio);
+        const int result = nng_aio_result(aio);
+        if (result == NNG_ECANCELED)
+                return 0;
+        return result == 0 ? (long)nng_aio_count(aio) : -1;
+}
+
+/* Sends until all has left, the kernel takes no more, or it breaks. */
+static void push(struct sc_nng_conn *conn)
+{
+        while (conn->out_at < conn->out.len) {
+                long took = send_quickly(conn);
+                if (took < 0) {
+                        broken(conn);
+                        return;
+                }
+                conn->out_at += (size_t)took;
+                if (took > 0)
+                        continue;
+                nng_iov piece = next_piece(conn);
+                conn->waiting = true;
+                nng_aio_set_iov(conn->remains.aio[1], 1, &piece);
+                nng_stream_send(conn->remains.stream, conn->remains.aio[1]);
+                return;
+        }
+}
+
+/* Called by nng. */
+static void sent_callback(void *arg)
+{
+        struct sc_nng_conn *conn = arg;
+        conn->send_result        = nng_aio_result(conn->remains.aio[1]);
+        conn->send_count         = nng_aio_count(conn->remains.aio[1]);
+        sc_loop_post_and_turn(conn->net->loop, &conn->sent);
+}
+
+static void all_left(struct sc_nng_conn *conn)
+{
+        const struct sc_net *base = &conn->net->base;
+        conn->sending             = false;
+        conn->busy_at             = sc_loop_now(conn->net->loop);
+        sc_buf_reset(&conn->out);
+        sc_buf_shrink(&conn->out, SC_NNG_READ_MAX);
+        if (conn->state == SC_NNG_LINGERING) {
+                bury(conn);
+                return;
+        }
+        if (conn->out.cap > SC_NNG_READ_MIN)
+                watch_idleness(conn);
+        base->upcalls->writable(base->ctx, conn->user);
+}
+
+/* The callback's, or send()'s own when all had left at once: writable() never comes inside send(). */
+static void on_sent(struct sc_post *post, sc_ns now)
+{
+        (void)now;
+        struct sc_nng_conn *conn = SC_CONTAINER(post, struct sc_nng_conn, sent);
+        const bool          told = conn->waiting;
+        conn->waiting            = false;
+        if (conn->state == SC_NNG_CLOSED || conn->broken)
+                return;
+        if (told && conn->send_result != 0) {
+                broken(conn);
+                return;
+        }
+        if (told) {
+                conn->out_at += conn->send_count;
+                push(conn);
+        }
+        if (conn->out_at == conn->out.len)
+                all_left(conn);
+}
+
+void sc_nng_conn_send(struct sc_conn *base, struct sc_buf *frames)
+{
+        struct sc_nng_conn *conn = (struct sc_nng_conn *)base;
+        SC_ASSERT(conn->state == SC_NNG_OPEN);
+        SC_ASSERT(!conn->sending);
+        sc_buf_swap(&conn->out, frames);
+        conn->out_at  = 0;
+        conn->sending = true;
+        if (!conn->broken)
+                push(conn);
+        if (conn->out_at == conn->out.len)
+                sc_loop_post(conn->net->loop, &conn->sent);
+}
+
+/* ---- the beginning -------------------------------------------------------------------------------- */
+
+static void on_timer(struct sc_nng_timer *timer, sc_ns now)
+{
+        struct sc_nng_conn *conn = SC_CONTAINER(timer, struct sc_nng_conn, timer);
+        if (conn->state == SC_NNG_LINGERING) {
+                bury(conn);
+        } else if (conn->broken) {
+                lose(conn, SC_E_UNREACHABLE, sc_nng_words(NNG_ECONNSHUT));
+        } else if (now - conn->busy_at < SC_NNG_IDLE_MS * SC_MS) {
+                watch_idleness(conn);
+        } else if (conn->receiving && conn->in.cap > SC_NNG_READ_MIN + 2 * conn->in.len) {
+                nng_aio_abort(conn->remains.aio[0], NNG_ECANCELED);
+        } else if (!conn->sending) {
+                sc_buf_shrink(&conn->out, 0);
+        }
+}
+
+static void discard(nng_stream *stream)
+{
+        nng_stream_close(stream);
+        nng_stream_free(stream);
+}
+
+struct sc_nng_conn *sc_nng_conn_create(struct sc_nng_net *net, nng_stream *stream)
+{
+        struct sc_nng_conn *conn = sc_mem_zalloc(net->mem, sizeof *conn);
+        if (!conn) {
+                discard(stream);
+                return NULL;
+        }
+        *conn = (struct sc_nng_conn){
+                .base     = { .net = &net->base },
+                .net      = net,
+                .received = { .run = on_received },
+                .sent     = { .run = on_sent },
+                .remains  = { .stream = stream, .buried = { .run = on_buried } },
+                .busy_at  = sc_loop_now(net->loop),
+        };
+        sc_list_init(&conn->rearm);
+        sc_list_init(&conn->link);
+        sc_buf_init(&conn->in, net->mem, SC_FRAME_MAX);
+        sc_buf_init(&conn->out, net->mem, SIZE_MAX);
+        if (!sc_nng_reserve_timer(net, &conn->timer, on_timer) || !sc_buf_reserve(&conn->in, SC_NNG_READ_MIN) ||
+            nng_aio_alloc(&conn->remains.aio[0], received_callback, conn) != 0 ||
+            nng_aio_alloc(&conn->remains.aio[1], sent_callback, conn) != 0) {
+                discard(stream);
+                nng_aio_free(conn->remains.aio[0]);
+                sc_buf_fini(&conn->in);
+                sc_mem_release(net->mem, conn, sizeof *conn);
+                return NULL;
+        }
+        nng_stream_set_bool(stream, NNG_OPT_TCP_NODELAY, true); /* refused where there is no TCP */
+        net->timed++;
+        sc_list_add_tail(&net->conns, &conn->link);
+        return conn;
+}
+
+void sc_nng_conn_up(struct sc_nng_conn *conn, struct sc_listener *listener, uint64_t ticket)
+{
+        const struct sc_net *base = &conn->net->base;
+        conn->user                = base->upcalls->up(base->ctx, &conn->base, listener, ticket);
+        if (!conn->user)
+                sc_nng_conn_close(&conn->base);
+        else if (conn->state != SC_NNG_CLOSED)
+                want_rearm(conn);
+}
