@@ -1,0 +1,793 @@
+/*
+ * The client: create, start, stop, destroy; submit, wait, cancel.  API threads never touch the core:
+ * they append to the front and post, so that under load one turn carries many submits.
+ */
+#include "client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sc_assert.h"
+
+/* ---- upcalls of the shell, in a turn ------------------------------------------------------------------ */
+
+static struct scaler_future *known(struct scaler_client *c, uint64_t sequence)
+{
+        return sc_map_get(&c->futures, (struct sc_id){ 0, sequence });
+}
+
+static void count_end(struct scaler_client *c, int reason)
+{
+        c->pending--;
+        if (reason == SC_REASON_SUCCESS)
+                c->succeeded++;
+        else if (reason == SC_REASON_CANCELLED)
+                c->cancelled++;
+        else
+                c->failed++;
+        sc_gate_changed(c->gate);
+}
+
+static void on_complete(void *role, const struct sc_result *result)
+{
+        struct scaler_client *c = role;
+        struct scaler_future *f = sc_map_remove(&c->futures, (struct sc_id){ 0, result->task.lo });
+        if (!f)
+                return; /* the front ended it already: it could not be admitted */
+        sc_gate_lock(c->gate);
+        sc_future_end(f, result);
+        count_end(c, result->outcome.reason);
+        sc_list_remove(&f->work);
+        sc_gate_unlock(c->gate);
+        scaler_future_unref(f);
+}
+
+static void on_confirm(void *role, const struct sc_confirm *confirm)
+{
+        struct scaler_client *c = role;
+        sc_gate_lock(c->gate);
+        for (struct sc_list *n = c->requests.next; n != &c->requests; n = n->next) {
+                struct sc_request *r = SC_CONTAINER(n, struct sc_request, link);
+                if (!r->cancel || !r->asked || r->done || !sc_id_equal(r->task, confirm->task))
+                        continue;
+                r->done   = true;
+                r->status = confirm->outcome;
+                sc_gate_changed(c->gate);
+                break;
+        }
+        sc_gate_unlock(c->gate);
+}
+
+static void on_deliver(void *role, const struct sc_output *output, bool restart)
+{
+        struct scaler_client *c = role;
+        struct scaler_future *f = known(c, output->task.lo);
+        if (!f)
+                return;
+        sc_gate_lock(c->gate);
+        sc_future_deliver(f, output, restart);
+        sc_gate_unlock(c->gate);
+}
+
+static uint32_t ticket_of(const struct sc_msg *row)
+{
+        switch (row->kind) {
+        case SC_MSG_STATUS_ROW:
+                return row->status_row.ticket;
+        case SC_MSG_WORKER_ROW:
+                return row->worker_row.ticket;
+        case SC_MSG_CLIENT_ROW:
+                return row->client_row.ticket;
+        case SC_MSG_TASK_ROW:
+                return row->task_row.ticket;
+        case SC_MSG_QUERY_END:
+                return row->query_end.ticket;
+        default:
+                return 0;
+        }
+}
+
+static void on_reply(void *role, const struct sc_msg *row)
+{
+        struct scaler_client *c      = role;
+        const uint32_t        ticket = ticket_of(row);
+        sc_gate_lock(c->gate);
+        for (struct sc_list *n = c->requests.next; n != &c->requests; n = n->next) {
+                struct sc_request *r = SC_CONTAINER(n, struct sc_request, link);
+                if (r->cancel || r->query.ticket != ticket)
+                        continue;
+                if (row->kind != SC_MSG_QUERY_END) {
+                        if (r->count < r->capacity)
+                                r->take(r, row);
+                        break;
+                }
+                r->done   = true;
+                r->status = row->query_end.status;
+                r->next   = row->query_end.next;
+                sc_gate_changed(c->gate);
+                break;
+        }
+        sc_gate_unlock(c->gate);
+}
+
+static void on_room(void *role)
+{
+        (void)role; /* the front counts for itself: see admit() */
+}
+
+static void on_note(void *role, int level, const char *line)
+{
+        struct scaler_client *c = role;
+        sc_log(c->rt, level, "client", "%s: %s", c->name, line);
+}
+
+static void on_closed(void *role)
+{
+        struct scaler_client *c = role;
+        sc_gate_lock(c->gate);
+        c->closed = true;
+        sc_gate_changed(c->gate);
+        sc_gate_unlock(c->gate);
+}
+
+static void on_give_up(void *role, int status, const char *why)
+{
+        struct scaler_client *c = role;
+        sc_gate_lock(c->gate);
+        c->given_up = status;
+        snprintf(c->given_up_text, sizeof c->given_up_text, "%s", why ? why : sc_status_text(status));
+        sc_gate_changed(c->gate);
+        sc_gate_unlock(c->gate);
+        sc_log(c->rt, SCALER_LOG_ERROR, "client", "%s: gives up on %s: %s", c->name, c->url,
+               why ? why : sc_status_text(status));
+}
+
+static void on_linked(void *role, bool up)
+{
+        struct scaler_client *c = role;
+        sc_gate_lock(c->gate);
+        c->linked = up;
+        sc_gate_changed(c->gate);
+        sc_gate_unlock(c->gate);
+}
+
+static void on_enter(void *role)
+{
+        struct scaler_client *c = role;
+        sc_cli_shell_begin(c->shell, sc_loop_now(c->rt->loop), sc_loop_lateness(c->rt->loop));
+        sc_loop_touch(c->rt->loop, &c->member);
+}
+
+static const struct sc_cli_shell_upcalls shell_upcalls = {
+        .enter    = on_enter,
+        .complete = on_complete,
+        .confirm  = on_confirm,
+        .deliver  = on_deliver,
+        .reply    = on_reply,
+        .room     = on_room,
+        .note     = on_note,
+        .closed   = on_closed,
+        .give_up  = on_give_up,
+        .linked   = on_linked,
+};
+
+/* ---- the front, in a turn --------------------------------------------------------------------------------- */
+
+static void end_unadmitted(struct scaler_client *c, struct scaler_future *f, int status)
+{
+        sc_gate_lock(c->gate);
+        sc_list_remove(&f->work);
+        sc_future_end_here(f, SC_REASON_CLIENT,
+                           status == SC_E_STATE ? "the client is closed" : "out of memory in the client");
+        count_end(c, SC_REASON_CLIENT);
+        sc_gate_unlock(c->gate);
+        scaler_future_unref(f);
+}
+
+static void submit_one(struct scaler_client *c, struct scaler_future *f, sc_ns now)
+{
+        int status = sc_map_reserve(&c->futures, c->futures.len + 1) ? 0 : SC_E_NOMEM;
+        if (!status)
+                sc_map_put(&c->futures, (struct sc_id){ 0, f->id.lo }, f);
+        if (!status && (status = sc_cli_shell_submit(c->shell, &f->spec, f->id.lo, now)) != 0)
+                sc_map_remove(&c->futures, (struct sc_id){ 0, f->id.lo });
+        if (status)
+                end_unadmitted(c, f, status);
+}
+
+/* What was asked of it while it stood at the front is done after it is submitted. */
+static void leave_front(struct scaler_client *c, struct scaler_future *f)
+{
+        sc_gate_lock(c->gate);
+        f->at_front = false;
+        if (f->todo)
+                sc_list_add_tail(&c->todo, &f->work);
+        sc_gate_unlock(c->gate);
+}
+
+static void submit_all(struct scaler_client *c, struct sc_list *submits, sc_ns now)
+{
+        struct sc_list *node;
+        while ((node = sc_list_take(submits)) != NULL) {
+                struct scaler_future *f    = SC_CONTAINER(node, struct scaler_future, work);
+                struct sc_blob       *body = f->body; /* the core has its copy when submit_one returns */
+                f->body                    = NULL;
+                leave_front(c, f);
+                submit_one(c, f, now);
+                sc_blob_unref(body);
+        }
+}
+
+/* Futures with output consumed or a cancel wanted; each is looked at under the lock, acted on without. */
+static void do_todo(struct scaler_client *c, sc_ns now)
+{
+        for (;;) {
+                sc_gate_lock(c->gate);
+                struct sc_list *node = sc_list_take(&c->todo);
+                if (!node) {
+                        sc_gate_unlock(c->gate);
+                        return;
+                }
+                struct scaler_future *f        = SC_CONTAINER(node, struct scaler_future, work);
+                const struct sc_id    task     = f->id;
+                const uint8_t         todo     = f->todo;
+                const uint64_t        consumed = f->consumed;
+                const bool            force    = f->cancel_force;
+                f->todo                        = 0;
+                f->consumed                    = 0;
+                sc_gate_unlock(c->gate);
+                if (todo & SC_FUTURE_CONSUMED)
+                        sc_cli_shell_consumed(c->shell, task, consumed, now);
+                if (todo & SC_FUTURE_CANCEL)
+                        sc_cli_shell_cancel(c->shell, task, force, now);
+        }
+}
+
+static struct sc_request *unasked(struct scaler_client *c)
+{
+        for (struct sc_list *n = c->requests.next; n != &c->requests; n = n->next) {
+                struct sc_request *r = SC_CONTAINER(n, struct sc_request, link);
+                if (!r->asked)
+                        return r;
+        }
+        return NULL;
+}
+
+static void ask_all(struct scaler_client *c, sc_ns now)
+{
+        for (;;) {
+                sc_gate_lock(c->gate);
+                struct sc_request *r = unasked(c);
+                if (!r) {
+                        sc_gate_unlock(c->gate);
+                        return;
+                }
+                r->asked                       = true;
+                const struct sc_request copied = *r; /* whoever waits may be gone once the lock is */
+                sc_gate_unlock(c->gate);
+                if (copied.cancel)
+                        sc_cli_shell_cancel(c->shell, copied.task, copied.force, now);
+                else
+                        sc_cli_shell_query(c->shell, &copied.query, now);
+        }
+}
+
+static void run_front(struct sc_post *post, sc_ns now)
+{
+        struct scaler_client *c = SC_CONTAINER(post, struct scaler_client, front);
+        struct sc_list        submits;
+        sc_list_init(&submits);
+        sc_gate_lock(c->gate);
+        c->posted = false;
+        sc_list_splice(&submits, &c->submits);
+        sc_gate_unlock(c->gate);
+        sc_cli_shell_begin(c->shell, now, sc_loop_lateness(c->rt->loop));
+        submit_all(c, &submits, now);
+        do_todo(c, now);
+        ask_all(c, now);
+        sc_loop_touch(c->rt->loop, &c->member);
+}
+
+static sc_ns member_deadline(void *ctx)
+{
+        return sc_cli_shell_deadline(((struct scaler_client *)ctx)->shell);
+}
+
+static void member_tick(void *ctx, sc_ns now)
+{
+        struct scaler_client *c = ctx;
+        sc_cli_shell_begin(c->shell, now, sc_loop_lateness(c->rt->loop));
+        sc_cli_shell_tick(c->shell, now);
+}
+
+static void member_flush(void *ctx, sc_ns now)
+{
+        struct scaler_client *c = ctx;
+        sc_cli_shell_flush(c->shell, now);
+        if (!c->leaving || c->left || sc_station_links(sc_cli_shell_station(c->shell)) > 0)
+                return;
+        sc_gate_lock(c->gate);
+        c->left = true;
+        sc_gate_changed(c->gate);
+        sc_gate_unlock(c->gate);
+}
+
+static const struct sc_member_ops member_ops = { .deadline = member_deadline,
+                                                 .tick     = member_tick,
+                                                 .flush    = member_flush };
+
+/* Locked. */
+static bool mark_posted(struct scaler_client *c)
+{
+        const bool first = !c->posted;
+        c->posted        = true;
+        return first;
+}
+
+void sc_client_wants_turn(struct scaler_client *c, struct scaler_future *f, uint8_t todo)
+{
+        if (!f->at_front && sc_list_empty(&f->work) && !f->ended)
+                sc_list_add_tail(&c->todo, &f->work);
+        f->todo |= todo;
+        if (mark_posted(c))
+                sc_loop_post(c->rt->loop, &c->front);
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------- */
+
+static int take_text(char *out, const char *text, const char *what, scaler_error *err)
+{
+        if (text && strlen(text) > SC_NAME_MAX)
+                return sc_error_set(err, SC_E_INVALID, "client: the %s is longer than %d bytes", what, SC_NAME_MAX);
+        snprintf(out, SC_NAME_MAX + 1, "%s", text ? text : "");
+        return 0;
+}
+
+static int take_options(struct scaler_client *c, const scaler_client_options *o, scaler_error *err)
+{
+        if (!o->scheduler || !*o->scheduler || strlen(o->scheduler) > SC_URL_MAX)
+                return sc_error_set(err, SC_E_INVALID, "client: scheduler must be an address of 1 to %d bytes",
+                                    SC_URL_MAX);
+        snprintf(c->url, sizeof c->url, "%s", o->scheduler);
+        if (o->pending_max < 0 || o->pending_max > UINT32_MAX)
+                return sc_error_set(err, SC_E_INVALID, "client: pending_max %lld is out of range",
+                                    (long long)o->pending_max);
+        if (o->reconnect_ms < 0 && o->reconnect_ms != SCALER_UNLIMITED)
+                return sc_error_set(err, SC_E_INVALID, "client: reconnect_ms %lld is negative",
+                                    (long long)o->reconnect_ms);
+        c->pending_max = o->pending_max ? (uint64_t)o->pending_max : 1000000;
+        c->give_up     = o->reconnect_ms == SCALER_UNLIMITED ? SC_NEVER : sc_ns_from_ms(o->reconnect_ms);
+        c->admin       = o->admin;
+        int status     = take_text(c->name, o->name, "name", err);
+        if (!status)
+                status = take_text(c->tenant, o->tenant, "tenant", err);
+        if (!status && !o->name)
+                sc_default_name(c->name, sizeof c->name);
+        return status ? status : sc_access_init(&c->access, c->mem, o->security, err);
+}
+
+static int make_shell(struct scaler_client *c, scaler_error *err)
+{
+        const struct sc_cli_options core = {
+                .id          = c->id,
+                .role        = c->admin ? SC_ROLE_ADMIN : SC_ROLE_CLIENT,
+                .pending_max = UINT32_MAX,
+                .give_up     = c->give_up,
+                .now         = sc_clock_now(),
+                .name        = { c->name, strlen(c->name) },
+                .tenant      = { c->tenant, strlen(c->tenant) },
+                .token       = { c->access.token, c->access.token_len },
+        };
+        const struct sc_station_options station = { .mem  = c->mem,
+                                                    .self = c->admin ? SC_ROLE_ADMIN : SC_ROLE_CLIENT,
+                                                    .seed = sc_random_id() };
+        const int status = sc_cli_shell_create(c->mem, &core, &station, &shell_upcalls, c, &c->shell);
+        if (status)
+                return sc_error_set(err, status, "client: %s", sc_status_text(status));
+        sc_nets_init(&c->nets, c->rt, sc_cli_shell_station(c->shell));
+        return 0;
+}
+
+int scaler_client_create(const scaler_client_options *options, scaler_client **out, scaler_error *err)
+{
+        scaler_client_options o;
+        if (!options || !out || !sc_sized_in(&o, sizeof o, options))
+                return sc_error_set(err, SC_E_INVALID, "client: no options, without their size, or no out pointer");
+        struct scaler_runtime *rt;
+        bool                   owned;
+        int                    status = sc_runtime_take(o.runtime, &rt, &owned, err);
+        if (status)
+                return status;
+        struct scaler_client *c = sc_mem_zalloc(rt->mem, sizeof *c);
+        if (!c) {
+                sc_runtime_give_back(rt, owned);
+                return sc_error_set(err, SC_E_NOMEM, "client: out of memory");
+        }
+        c->rt           = rt;
+        c->owns_runtime = owned;
+        c->mem          = rt->mem;
+        c->id           = sc_random_id();
+        c->front.run    = run_front;
+        sc_list_init(&c->front.link);
+        sc_list_init(&c->submits);
+        sc_list_init(&c->todo);
+        sc_list_init(&c->requests);
+        sc_map_init(&c->futures, c->mem);
+        c->gate = sc_gate_create(c->mem);
+        status  = c->gate ? take_options(c, &o, err) : sc_error_set(err, SC_E_NOMEM, "client: out of memory");
+        if (!status) {
+                c->gate->client = c;
+                c->gate->loop   = rt->loop;
+                status          = make_shell(c, err);
+        }
+        if (status)
+                scaler_client_destroy(c);
+        else
+                *out = c;
+        return status;
+}
+
+int scaler_client_start(scaler_client *c, scaler_error *err)
+{
+        if (!c || c->state != SC_CLIENT_NEW || sc_loop_in_turn(c->rt->loop))
+                return sc_error_set(err, c ? SC_E_STATE : SC_E_INVALID, "client: started before, or from a callback");
+        struct sc_net *net;
+        sc_loop_hold(c->rt->loop);
+        int status = sc_loop_join(c->rt->loop, &c->member, &member_ops, c);
+        c->joined  = status == 0;
+        if (!status)
+                status = sc_nets_for(&c->nets, c->url, &net, err);
+        if (!status && (status = sc_station_dial(sc_cli_shell_station(c->shell), net, c->url, sc_clock_now())) != 0)
+                sc_error_set(err, status, "client: %s: %s", c->url, sc_status_text(status));
+        if (c->joined)
+                sc_loop_touch(c->rt->loop, &c->member);
+        sc_loop_release(c->rt->loop);
+        if (status)
+                return status;
+        sc_gate_lock(c->gate);
+        c->state = SC_CLIENT_STARTED;
+        sc_gate_unlock(c->gate);
+        return 0;
+}
+
+/* ---- waiting for the client itself ------------------------------------------------------------------------- */
+
+int scaler_client_wait_ready(scaler_client *c, int64_t timeout_ms)
+{
+        if (!c)
+                return SC_E_INVALID;
+        if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
+                return SC_E_STATE;
+        const sc_ns until  = sc_until(timeout_ms);
+        int         status = 0;
+        sc_gate_lock(c->gate);
+        while (!c->linked && !status) {
+                if (c->given_up)
+                        status = c->given_up;
+                else if (c->state != SC_CLIENT_STARTED)
+                        status = SC_E_STATE;
+                else if (timeout_ms == 0 || !sc_gate_wait(c->gate, until))
+                        status = SC_E_TIMEOUT;
+        }
+        sc_gate_unlock(c->gate);
+        return status;
+}
+
+int scaler_client_wait_all(scaler_client *c, int64_t timeout_ms)
+{
+        if (!c)
+                return SC_E_INVALID;
+        if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
+                return SC_E_STATE;
+        const sc_ns until  = sc_until(timeout_ms);
+        int         status = 0;
+        sc_gate_lock(c->gate);
+        while (c->pending && !status)
+                if (timeout_ms == 0 || !sc_gate_wait(c->gate, until))
+                        status = SC_E_TIMEOUT;
+        sc_gate_unlock(c->gate);
+        return status;
+}
+
+int scaler_client_stats_get(scaler_client *c, scaler_client_stats *out)
+{
+        if (!c || !out)
+                return SC_E_INVALID;
+        scaler_client_stats s;
+        scaler_init(&s, sizeof s);
+        sc_gate_lock(c->gate);
+        s.pending   = c->pending;
+        s.submitted = c->submitted;
+        s.succeeded = c->succeeded;
+        s.failed    = c->failed;
+        s.cancelled = c->cancelled;
+        s.connected = c->linked;
+        s.status    = c->given_up;
+        sc_gate_unlock(c->gate);
+        return sc_sized_out(out, &s, sizeof s) ? 0 : SC_E_INVALID;
+}
+
+/* ---- submitting ---------------------------------------------------------------------------------------------- */
+
+/* Locked. */
+static int may_submit(const struct scaler_client *c, size_t count, scaler_error *err)
+{
+        if (c->admin)
+                return sc_error_set(err, SC_E_DENIED, "client: an admin client does not submit");
+        if (c->given_up)
+                return sc_error_set(err, c->given_up, "client: has given up: %s", c->given_up_text);
+        if (c->state != SC_CLIENT_STARTED)
+                return sc_error_set(err, SC_E_STATE, "client: not started, or stopped");
+        if (count > c->pending_max)
+                return sc_error_set(err, SC_E_TOO_BIG, "client: %zu tasks at once, pending_max is %llu", count,
+                                    (unsigned long long)c->pending_max);
+        if (c->pending + count > c->pending_max)
+                return sc_error_set(err, SC_E_FULL, "client: %llu tasks pending, the most is %llu",
+                                    (unsigned long long)c->pending, (unsigned long long)c->pending_max);
+        return 0;
+}
+
+static void unref_all(struct scaler_future **futures, size_t count)
+{
+        for (size_t i = 0; i < count; i++)
+                scaler_future_unref(futures[i]);
+}
+
+/* Locked: ids are given here, so that they go up in the order of the front. */
+static void line_up(struct scaler_client *c, struct scaler_future **futures, size_t count, bool wanted)
+{
+        for (size_t i = 0; i < count; i++) {
+                struct scaler_future *f = futures[i];
+                f->id                   = (struct sc_id){ c->id, ++c->sequence };
+                if (wanted) /* one reference for the map, one for the caller */
+                        atomic_fetch_add_explicit(&f->refs, 1, memory_order_relaxed);
+                f->at_front = true;
+                sc_list_add_tail(&c->submits, &f->work);
+        }
+        c->pending += count;
+        c->submitted += count;
+}
+
+static int submit_futures(struct scaler_client *c, struct scaler_future **futures, size_t count, bool wanted,
+                          scaler_error *err)
+{
+        sc_gate_lock(c->gate);
+        const int status = may_submit(c, count, err);
+        bool      first  = false;
+        if (!status) {
+                line_up(c, futures, count, wanted);
+                first = mark_posted(c);
+        }
+        sc_gate_unlock(c->gate);
+        if (first)
+                sc_loop_post_and_turn(c->rt->loop, &c->front);
+        return status;
+}
+
+int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_future **out, scaler_error *err)
+{
+        if (!c || !spec)
+                return sc_error_set(err, SC_E_INVALID, "submit: no client or no spec");
+        struct scaler_future *f;
+        int                   status = sc_client_make_future(c, spec, 0, &f, err);
+        if (status)
+                return status;
+        status = submit_futures(c, &f, 1, out != NULL, err);
+        if (status)
+                scaler_future_unref(f);
+        else if (out)
+                *out = f;
+        return status;
+}
+
+int scaler_client_submit_many(scaler_client *c, const scaler_spec *specs, size_t count, scaler_future **out,
+                              scaler_error *err)
+{
+        if (!c || (!specs && count))
+                return sc_error_set(err, SC_E_INVALID, "submit: no client or no specs");
+        if (count == 0)
+                return 0;
+        struct scaler_future **futures = sc_mem_array(c->mem, count, sizeof *futures);
+        if (!futures)
+                return sc_error_set(err, SC_E_NOMEM, "submit: out of memory");
+        size_t made   = 0;
+        int    status = 0;
+        for (; made < count && !status; made += !status) {
+                const scaler_spec *spec = (const scaler_spec *)(const void *)((const char *)specs + made * specs->size);
+                if (spec->size != specs->size)
+                        status = sc_error_set(err, SC_E_INVALID, "spec %zu: its size differs from that of spec 0",
+                                              made);
+                else
+                        status = sc_client_make_future(c, spec, made, &futures[made], err);
+        }
+        if (!status)
+                status = submit_futures(c, futures, count, out != NULL, err);
+        if (status)
+                unref_all(futures, made);
+        else if (out)
+                memcpy(out, futures, count * sizeof *futures);
+        sc_mem_release(c->mem, futures, count * sizeof *futures);
+        return status;
+}
+
+int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t timeout_ms, scaler_future **out,
+                              scaler_error *err)
+{
+        if (!c || !spec)
+                return sc_error_set(err, SC_E_INVALID, "submit: no client or no spec");
+        if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
+                return sc_error_set(err, SC_E_STATE, "submit: a blocking call from a callback");
+        const sc_ns until = sc_until(timeout_ms);
+        for (;;) {
+                int status = scaler_client_submit(c, spec, out, err);
+                if (status != SC_E_FULL)
+                        return status;
+                sc_gate_lock(c->gate);
+                while (c->pending >= c->pending_max && !c->given_up && c->state == SC_CLIENT_STARTED && status)
+                        if (timeout_ms == 0 || !sc_gate_wait(c->gate, until))
+                                status = 0;
+                sc_gate_unlock(c->gate);
+                if (!status)
+                        return sc_error_set(err, SC_E_TIMEOUT, "submit: no room within %lld ms", (long long)timeout_ms);
+        }
+}
+
+/* ---- cancelling, asking ----------------------------------------------------------------------------------------- */
+
+int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout_ms)
+{
+        const sc_ns until  = sc_until(timeout_ms);
+        int         status = 0;
+        if (sc_loop_in_turn(c->rt->loop))
+                return SC_E_STATE;
+        sc_list_init(&r->link);
+        sc_gate_lock(c->gate);
+        if (c->state != SC_CLIENT_STARTED)
+                status = c->given_up ? c->given_up : SC_E_STATE;
+        bool first = false;
+        if (!status) {
+                r->query.ticket = ++c->tickets;
+                sc_list_add_tail(&c->requests, &r->link);
+                first = mark_posted(c);
+        }
+        sc_gate_unlock(c->gate);
+        if (first)
+                sc_loop_post_and_turn(c->rt->loop, &c->front);
+        if (status)
+                return status;
+        sc_gate_lock(c->gate);
+        while (!r->done && !status)
+                if (timeout_ms == 0 || !sc_gate_wait(c->gate, until))
+                        status = SC_E_TIMEOUT;
+        sc_list_remove(&r->link);
+        sc_gate_unlock(c->gate);
+        return status;
+}
+
+int scaler_client_cancel(scaler_client *c, scaler_id task, uint32_t flags, int64_t timeout_ms)
+{
+        if (!c || (flags & ~(uint32_t)SCALER_CANCEL_FORCE) || scaler_id_is_nil(task))
+                return SC_E_INVALID;
+        struct sc_request r = { .cancel = true, .task = { task.hi, task.lo }, .force = flags & SCALER_CANCEL_FORCE };
+        const int         status = sc_client_ask(c, &r, timeout_ms);
+        return status ? status : r.status;
+}
+
+/* The client of a future, or NULL when it is gone; the caller promises (scaler.h) not to destroy it meanwhile. */
+static struct scaler_client *client_of(struct scaler_future *f)
+{
+        sc_gate_lock(f->gate);
+        struct scaler_client *c = f->gate->client;
+        sc_gate_unlock(f->gate);
+        return c;
+}
+
+int scaler_future_cancel(scaler_future *f, uint32_t flags)
+{
+        if (!f || (flags & ~(uint32_t)SCALER_CANCEL_FORCE))
+                return SC_E_INVALID;
+        sc_gate_lock(f->gate);
+        struct scaler_client *c = f->gate->client;
+        if (c && !f->ended) {
+                f->cancel_force |= flags & SCALER_CANCEL_FORCE;
+                sc_client_wants_turn(c, f, SC_FUTURE_CANCEL);
+        }
+        sc_gate_unlock(f->gate);
+        return 0;
+}
+
+int scaler_future_cancel_wait(scaler_future *f, uint32_t flags, int64_t timeout_ms)
+{
+        if (!f)
+                return SC_E_INVALID;
+        struct scaler_client *c = client_of(f);
+        if (!c)
+                return SCALER_CANCEL_NOT_FOUND;
+        return scaler_client_cancel(c, (scaler_id){ f->id.hi, f->id.lo }, flags, timeout_ms);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+int scaler_client_stop(scaler_client *c, int64_t timeout_ms)
+{
+        if (!c)
+                return SC_E_INVALID;
+        if (sc_loop_in_turn(c->rt->loop))
+                return SC_E_STATE;
+        sc_gate_lock(c->gate);
+        const enum sc_client_state was = c->state;
+        c->state                       = SC_CLIENT_STOPPED;
+        sc_gate_unlock(c->gate);
+        if (was == SC_CLIENT_NEW)
+                return 0;
+        if (was == SC_CLIENT_STARTED) {
+                sc_loop_hold(c->rt->loop);
+                const sc_ns now = sc_clock_now();
+                sc_cli_shell_begin(c->shell, now, 0);
+                sc_cli_shell_close(c->shell, now);
+                c->leaving = true;
+                sc_station_hang_up(sc_cli_shell_station(c->shell), now);
+                sc_loop_touch(c->rt->loop, &c->member);
+                sc_loop_release(c->rt->loop);
+        }
+        const sc_ns until  = sc_until(timeout_ms);
+        int         status = 0;
+        sc_gate_lock(c->gate);
+        while ((!c->closed || !c->left || c->pending) && !status)
+                if (timeout_ms == 0 || !sc_gate_wait(c->gate, until))
+                        status = SC_E_TIMEOUT;
+        sc_gate_unlock(c->gate);
+        return status;
+}
+
+/* In a turn or held: whatever could not end in order ends here. */
+static void end_all(struct scaler_client *c)
+{
+        size_t                cursor = 0;
+        struct scaler_future *f;
+        while ((f = sc_map_each(&c->futures, &cursor)) != NULL) {
+                sc_gate_lock(c->gate);
+                sc_list_remove(&f->work);
+                sc_future_end_here(f, SC_REASON_CLIENT, "the client was destroyed");
+                sc_gate_unlock(c->gate);
+                scaler_future_unref(f);
+        }
+        struct sc_list *node;
+        while ((node = sc_list_take(&c->submits)) != NULL)
+                end_unadmitted(c, SC_CONTAINER(node, struct scaler_future, work), SC_E_STATE);
+}
+
+static void leave_loop(struct scaler_client *c)
+{
+        sc_loop_hold(c->rt->loop);
+        sc_loop_unpost(c->rt->loop, &c->front);
+        sc_nets_fini(&c->nets);
+        sc_loop_leave(c->rt->loop, &c->member);
+        end_all(c);
+        sc_loop_release(c->rt->loop);
+}
+
+void scaler_client_destroy(scaler_client *c)
+{
+        enum { GOODBYE_MS = 1000 };
+        if (!c)
+                return;
+        if (c->state == SC_CLIENT_STARTED)
+                scaler_client_stop(c, GOODBYE_MS);
+        if (c->joined)
+                leave_loop(c);
+        sc_cli_shell_destroy(c->shell);
+        sc_map_fini(&c->futures);
+        if (c->gate) {
+                sc_gate_lock(c->gate);
+                c->gate->client = NULL;
+                c->gate->loop   = NULL;
+                sc_gate_unlock(c->gate);
+        }
+        sc_gate_unref(c->gate);
+        sc_access_fini(&c->access, c->mem);
+        struct scaler_runtime *rt    = c->rt;
+        const bool             owned = c->owns_runtime;
+        sc_mem_release(c->mem, c, sizeof *c);
+        sc_runtime_give_back(rt, owned);
+}

@@ -1,0 +1,73 @@
+/*
+ * The client as an object.  API threads leave work at the front, under the gate's lock, and post;
+ * the turn takes it all and gives it to the shell.  Nothing else is shared.
+ */
+#ifndef SC_CLIENT_H
+#define SC_CLIENT_H
+
+#include "future.h"
+#include "sc_map.h"
+#include "shell.h"
+
+enum sc_client_state { SC_CLIENT_NEW, SC_CLIENT_STARTED, SC_CLIENT_STOPPED };
+
+struct sc_request { /* somebody waits for it, on whose stack it is; on a list under the gate's lock */
+        struct sc_list      link;
+        bool                asked, done;
+        bool                cancel; /* else a query */
+        struct sc_id        task;
+        bool                force;
+        struct sc_query_msg query;
+        int                 status; /* when done: an outcome, or a negative status */
+        uint64_t            next;
+        /* rows as they come: take() copies one to place `count` */
+        void (*take)(struct sc_request *r, const struct sc_msg *row);
+        void  *rows;
+        size_t count, capacity;
+};
+
+struct scaler_client {
+        struct scaler_runtime *rt;
+        bool                   owns_runtime;
+        struct sc_mem         *mem;
+        struct sc_gate        *gate;
+        struct sc_access       access;
+        uint64_t               id;
+        bool                   admin;
+        uint64_t               pending_max;
+        char                   url[SC_URL_MAX + 1];
+        char                   name[SC_NAME_MAX + 1], tenant[SC_NAME_MAX + 1];
+        sc_ns                  give_up;
+        /* the gate's lock */
+        enum sc_client_state state;
+        struct sc_post       front;
+        bool                 posted;
+        struct sc_list       submits;  /* futures, by their work link */
+        struct sc_list       todo;     /* likewise */
+        struct sc_list       requests; /* struct sc_request */
+        uint32_t             tickets;
+        uint64_t             sequence; /* the last one given out */
+        uint64_t             pending, submitted, succeeded, failed, cancelled;
+        bool                 linked, closed;
+        bool                 left;     /* every link is closed, after stop */
+        int                  given_up; /* a status */
+        char                 given_up_text[SC_WHY_MAX + 1];
+        /* the turn's */
+        struct sc_cli_shell *shell;
+        struct sc_nets       nets;
+        struct sc_member     member;
+        bool                 joined, leaving;
+        struct sc_map        futures; /* {0, sequence} -> future, one reference each */
+};
+
+/* Leaves the request at the front and waits for it: 0 or SC_E_TIMEOUT; its link is off all lists afterwards. */
+int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout_ms);
+
+/* A future for the spec, its body encoded; SC_E_INVALID, SC_E_TOO_BIG, SC_E_NOMEM with words. */
+int sc_client_make_future(struct scaler_client *c, const scaler_spec *spec, size_t index, struct scaler_future **out,
+                          scaler_error *err);
+
+/* What a STATUS row tells, as the public header has it. */
+void sc_stats_from_row(scaler_scheduler_stats *out, const struct sc_status_row *row);
+
+#endif

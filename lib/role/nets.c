@@ -1,0 +1,49 @@
+/*
+ * The nets of one role: memory for inproc: addresses, nng for all others, made when first needed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "net_mem.h"
+#include "net_nng.h"
+#include "runtime.h"
+
+/* inproc: goes by memory, unless the build or SCALER_INPROC=nng wants nng under it, too. */
+static bool by_memory(const char *url)
+{
+        const char *wish = getenv("SCALER_INPROC");
+        const bool  nng  = wish ? strcmp(wish, "nng") == 0 : SC_INPROC_NNG;
+        return strncmp(url, "inproc://", 9) == 0 && !nng;
+}
+
+void sc_nets_init(struct sc_nets *nets, struct scaler_runtime *rt, struct sc_station *station)
+{
+        *nets = (struct sc_nets){ .rt = rt };
+        for (int i = 0; i < SC_NETS_MAX; i++)
+                nets->door[i].station = station;
+}
+
+int sc_nets_for(struct sc_nets *nets, const char *url, struct sc_net **out, scaler_error *err)
+{
+        const bool              memory = by_memory(url);
+        struct sc_station_door *door   = &nets->door[memory ? 0 : 1];
+        if (!door->net) {
+                const struct sc_net_upcalls *upcalls = sc_station_door_upcalls();
+                struct sc_mem               *mem     = nets->rt->mem;
+                const int status = memory ? sc_net_mem_create(mem, nets->rt->loop, upcalls, door, &door->net)
+                                          : sc_net_nng_create(mem, nets->rt->loop, upcalls, door, &door->net);
+                if (status)
+                        return sc_error_set(err, status, "%s: %s", url, sc_status_text(status));
+        }
+        *out = door->net;
+        return 0;
+}
+
+void sc_nets_fini(struct sc_nets *nets)
+{
+        for (int i = 0; i < SC_NETS_MAX; i++)
+                if (nets->door[i].net) {
+                        nets->door[i].net->ops->destroy(nets->door[i].net);
+                        nets->door[i].net = NULL;
+                }
+}

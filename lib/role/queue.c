@@ -1,0 +1,204 @@
+/*
+ * A queue of futures that have ended or have output: two users of one client do not steal from each
+ * other.  Its lock is taken after a gate's, never before one.
+ */
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "future.h"
+#include "sc_assert.h"
+
+struct scaler_queue {
+        struct sc_mem         *mem;
+        struct scaler_runtime *rt;   /* NULL: none */
+        _Atomic uint32_t       refs; /* the handle, and each future named to it */
+        pthread_mutex_t        lock;
+        pthread_cond_t         some;
+        struct sc_list         ready;
+        uint32_t               waiting, woken;
+        int                    fd; /* an eventfd once asked for; -1 */
+        bool                   destroyed;
+};
+
+int scaler_queue_create(scaler_runtime *rt, scaler_queue **out, scaler_error *err)
+{
+        struct sc_mem *mem = rt ? rt->mem : sc_libc_mem();
+        if (!out)
+                return sc_error_set(err, SC_E_INVALID, "queue: no out pointer");
+        struct scaler_queue *q = sc_mem_zalloc(mem, sizeof *q);
+        if (!q)
+                return sc_error_set(err, SC_E_NOMEM, "queue: out of memory");
+        q->mem = mem;
+        q->rt  = rt;
+        q->fd  = -1;
+        atomic_init(&q->refs, 1);
+        pthread_condattr_t attr;
+        pthread_condattr_init(&attr);
+        pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+        pthread_cond_init(&q->some, &attr);
+        pthread_condattr_destroy(&attr);
+        pthread_mutex_init(&q->lock, NULL);
+        sc_list_init(&q->ready);
+        if (rt)
+                atomic_fetch_add(&rt->users, 1);
+        *out = q;
+        return 0;
+}
+
+struct scaler_queue *sc_queue_ref(struct scaler_queue *q)
+{
+        if (q)
+                atomic_fetch_add_explicit(&q->refs, 1, memory_order_relaxed);
+        return q;
+}
+
+void sc_queue_unref(struct scaler_queue *q)
+{
+        if (!q || atomic_fetch_sub_explicit(&q->refs, 1, memory_order_acq_rel) != 1)
+                return;
+        if (q->fd >= 0)
+                close(q->fd);
+        pthread_mutex_destroy(&q->lock);
+        pthread_cond_destroy(&q->some);
+        sc_mem_release(q->mem, q, sizeof *q);
+}
+
+/* Locked.  An eventfd cannot be full after one write of 1 that is read back before the next. */
+static void show(struct scaler_queue *q, bool readable)
+{
+        uint64_t one = 1;
+        if (q->fd < 0)
+                return;
+        const int saved = errno;
+        if (readable ? write(q->fd, &one, sizeof one) < 0 : read(q->fd, &one, sizeof one) < 0)
+                errno = saved;
+}
+
+void sc_queue_add(struct scaler_queue *q, struct scaler_future *f)
+{
+        pthread_mutex_lock(&q->lock);
+        if (!f->queued && !q->destroyed) {
+                const bool first = sc_list_empty(&q->ready);
+                atomic_fetch_add_explicit(&f->refs, 1, memory_order_relaxed);
+                f->queued = true;
+                sc_list_add_tail(&q->ready, &f->ready);
+                if (first)
+                        show(q, true);
+                if (q->waiting)
+                        pthread_cond_signal(&q->some);
+                if (q->waiting && q->rt && sc_loop_host_driven(q->rt->loop))
+                        sc_loop_wake(q->rt->loop);
+        }
+        pthread_mutex_unlock(&q->lock);
+}
+
+static struct scaler_future *take(struct scaler_queue *q)
+{
+        struct sc_list *node = sc_list_take(&q->ready);
+        if (!node)
+                return NULL;
+        struct scaler_future *f = SC_CONTAINER(node, struct scaler_future, ready);
+        f->queued               = false;
+        if (sc_list_empty(&q->ready))
+                show(q, false);
+        return f;
+}
+
+/* Locked.  As a gate waits: on the condition, or by turning a host-driven runtime. */
+static void wait_some(struct scaler_queue *q, sc_ns until)
+{
+        enum { HOST_NAP_MS = 100 };
+        q->waiting++;
+        if (q->rt && sc_loop_host_driven(q->rt->loop)) {
+                const sc_ns left = until == SC_NEVER ? SC_NEVER : sc_ns_max(until - sc_clock_now(), 0);
+                pthread_mutex_unlock(&q->lock);
+                sc_loop_turn(q->rt->loop, sc_ns_min(left, HOST_NAP_MS * SC_MS));
+                pthread_mutex_lock(&q->lock);
+        } else if (until == SC_NEVER) {
+                pthread_cond_wait(&q->some, &q->lock);
+        } else {
+                const struct timespec at = { .tv_sec = (time_t)(until / SC_S), .tv_nsec = (long)(until % SC_S) };
+                pthread_cond_timedwait(&q->some, &q->lock, &at);
+        }
+        q->waiting--;
+}
+
+int scaler_queue_next(scaler_queue *q, int64_t timeout_ms, scaler_future **out)
+{
+        if (!q || !out)
+                return SC_E_INVALID;
+        if (timeout_ms != 0 && q->rt && sc_loop_in_turn(q->rt->loop))
+                return SC_E_STATE;
+        const sc_ns until  = timeout_ms == 0 ? 0 : sc_until(timeout_ms);
+        int         status = SC_E_TIMEOUT;
+        pthread_mutex_lock(&q->lock);
+        for (;;) {
+                struct scaler_future *f = take(q);
+                if (f) {
+                        *out   = f;
+                        status = 0;
+                        break;
+                }
+                if (q->woken) {
+                        q->woken--;
+                        status = SC_E_CANCELLED;
+                        break;
+                }
+                if (timeout_ms == 0 || (until != SC_NEVER && sc_clock_now() >= until))
+                        break;
+                wait_some(q, until);
+        }
+        pthread_mutex_unlock(&q->lock);
+        return status;
+}
+
+int scaler_queue_fd(scaler_queue *q)
+{
+        if (!q)
+                return SC_E_INVALID;
+        pthread_mutex_lock(&q->lock);
+        if (q->fd < 0) {
+                const int saved = errno;
+                q->fd           = eventfd(sc_list_empty(&q->ready) ? 0 : 1, EFD_CLOEXEC | EFD_NONBLOCK);
+                errno           = saved;
+        }
+        const int fd = q->fd;
+        pthread_mutex_unlock(&q->lock);
+        return fd >= 0 ? fd : SC_E_IO;
+}
+
+void scaler_queue_wake(scaler_queue *q)
+{
+        if (!q)
+                return;
+        pthread_mutex_lock(&q->lock);
+        q->woken++;
+        pthread_cond_signal(&q->some);
+        if (q->rt && sc_loop_host_driven(q->rt->loop))
+                sc_loop_wake(q->rt->loop);
+        pthread_mutex_unlock(&q->lock);
+}
+
+void scaler_queue_destroy(scaler_queue *q)
+{
+        if (!q)
+                return;
+        pthread_mutex_lock(&q->lock);
+        q->destroyed = true;
+        struct scaler_future *f;
+        struct sc_list        left;
+        sc_list_init(&left);
+        while ((f = take(q)) != NULL)
+                sc_list_add_tail(&left, &f->ready);
+        struct scaler_runtime *rt = q->rt;
+        q->rt                     = NULL;
+        pthread_mutex_unlock(&q->lock);
+        struct sc_list *node;
+        while ((node = sc_list_take(&left)) != NULL)
+                scaler_future_unref(SC_CONTAINER(node, struct scaler_future, ready));
+        if (rt)
+                atomic_fetch_sub(&rt->users, 1);
+        sc_queue_unref(q);
+}

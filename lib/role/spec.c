@@ -1,0 +1,212 @@
+/*
+ * From a caller's spec to what travels: checks every rule of scaler.h, then encodes the body once.
+ * Function name and body lie in one blob, which the future keeps until the turn has taken it.
+ */
+#include <string.h>
+
+#include "body.h"
+#include "client.h"
+#include "sc_buf.h"
+
+enum { COLLECT_MAX = SC_RESULT_MAX };
+
+static int invalid(scaler_error *err, size_t index, const char *what)
+{
+        return sc_error_set(err, SC_E_INVALID, "spec %zu: %s", index, what);
+}
+
+static size_t count_of(const char *const *list)
+{
+        size_t n = 0;
+        while (list && list[n])
+                n++;
+        return n;
+}
+
+static int check_common(const scaler_spec *s, size_t index, scaler_error *err)
+{
+        if (!s->function == !s->command)
+                return invalid(err, index, "exactly one of function and command it must have");
+        if (s->retries < 0)
+                return invalid(err, index, "retries is negative");
+        if (s->timeout_ms < 0)
+                return invalid(err, index, "timeout_ms is negative");
+        if (s->function && (!*s->function || strlen(s->function) > SC_NAME_MAX))
+                return invalid(err, index, "the function's name must have 1 to 127 bytes");
+        if (s->arg_count > SC_ARGS_MAX)
+                return invalid(err, index, "more than 1,024 arguments");
+        if (s->arg_count && (!s->args || s->command))
+                return invalid(err, index, s->command ? "a command has argv, not args" : "arg_count without args");
+        return 0;
+}
+
+static int view_of(const scaler_arg *arg, struct sc_view *out)
+{
+        if (arg->reserved || arg->reserved2[0] || arg->reserved2[1])
+                return SC_E_INVALID;
+        if (arg->kind == SCALER_ARG_BLOB && arg->blob)
+                *out = (struct sc_view){ scaler_blob_data(arg->blob), scaler_blob_size(arg->blob) };
+        else if (arg->kind == SCALER_ARG_BYTES && (arg->data || !arg->data_size))
+                *out = (struct sc_view){ arg->data, arg->data_size };
+        else
+                return SC_E_INVALID;
+        return 0;
+}
+
+static int too_big(scaler_error *err, size_t index, int status)
+{
+        if (status == SC_E_TOO_BIG)
+                return sc_error_set(err, status, "spec %zu: more than %d bytes when encoded", index, SC_BODY_MAX);
+        return sc_error_set(err, status, "spec %zu: %s", index, sc_status_text(status));
+}
+
+static int encode_args(struct sc_mem *mem, struct sc_buf *buf, const scaler_spec *s, size_t index, scaler_error *err)
+{
+        struct sc_view  few[16];
+        struct sc_view *views = few;
+        if (s->arg_count > 16 && !(views = sc_mem_array(mem, s->arg_count, sizeof *views)))
+                return too_big(err, index, SC_E_NOMEM);
+        int status = 0;
+        for (size_t i = 0; i < s->arg_count && !status; i++)
+                if ((status = view_of(&s->args[i], &views[i])) != 0)
+                        sc_error_set(err, status,
+                                     "spec %zu: argument %zu: unknown kind, no bytes, or reserved room in use", index,
+                                     i);
+        if (!status && (status = sc_body_pack_args(buf, views, (uint32_t)s->arg_count)) != 0)
+                too_big(err, index, status);
+        if (views != few)
+                sc_mem_release(mem, views, s->arg_count * sizeof *views);
+        return status;
+}
+
+static int check_command(const scaler_command *c, size_t argc, size_t envc, size_t index, scaler_error *err)
+{
+        const uint32_t known = SCALER_COMMAND_STREAM | SCALER_COMMAND_CLEAR_ENV | SCALER_COMMAND_SHELL |
+                               SCALER_COMMAND_MERGE;
+        if (argc == 0 || !*c->argv[0])
+                return invalid(err, index, "a command needs argv[0]");
+        if (argc > SC_ARGV_MAX || envc > SC_ENV_MAX)
+                return sc_error_set(err, SC_E_TOO_BIG, "spec %zu: more than %d arguments or %d environment entries",
+                                    index, SC_ARGV_MAX, SC_ENV_MAX);
+        if (c->flags & ~known)
+                return invalid(err, index, "unknown command flags");
+        if (c->input_size && !c->input)
+                return invalid(err, index, "input_size without input");
+        if (c->output_max < 0 && c->output_max != SCALER_UNLIMITED)
+                return invalid(err, index, "output_max is negative");
+        if (!(c->flags & SCALER_COMMAND_STREAM) && (c->output_max > COLLECT_MAX || c->output_max == SCALER_UNLIMITED))
+                return invalid(err, index, "output_max above 1 MiB needs SCALER_COMMAND_STREAM");
+        for (size_t i = 0; i < envc; i++)
+                if (c->env[i][0] == '=' || c->env[i][0] == '\0')
+                        return invalid(err, index, "an environment entry without a name");
+        return 0;
+}
+
+static uint32_t command_flags(uint32_t flags)
+{
+        return (flags & SCALER_COMMAND_CLEAR_ENV ? SC_COMMAND_CLEAR_ENV : 0u) |
+               (flags & SCALER_COMMAND_SHELL ? SC_COMMAND_SHELL : 0u) |
+               (flags & SCALER_COMMAND_MERGE ? SC_COMMAND_MERGE : 0u);
+}
+
+static int encode_command(struct sc_mem *mem, struct sc_buf *buf, const scaler_command *given, size_t index,
+                          scaler_error *err, bool *stream)
+{
+        scaler_command c;
+        if (!sc_sized_in(&c, sizeof c, given))
+                return invalid(err, index, "command without its size");
+        const size_t argc = count_of(c.argv), envc = count_of(c.env);
+        int          status = check_command(&c, argc, envc, index, err);
+        if (status)
+                return status;
+        struct sc_view *views = sc_mem_array(mem, argc + envc, sizeof *views);
+        if (!views)
+                return too_big(err, index, SC_E_NOMEM);
+        for (size_t i = 0; i < argc + envc; i++) {
+                const char *text = i < argc ? c.argv[i] : c.env[i - argc];
+                views[i]         = (struct sc_view){ text, strlen(text) };
+        }
+        const struct sc_command command = {
+                .flags      = command_flags(c.flags),
+                .output_max = c.output_max > 0 ? (uint64_t)c.output_max : 0,
+                .cwd        = { c.cwd, c.cwd ? strlen(c.cwd) : 0 },
+                .input      = { c.input, c.input_size },
+                .argv       = views,
+                .argc       = (uint32_t)argc,
+                .env        = views + argc,
+                .envc       = (uint32_t)envc,
+        };
+        *stream = c.flags & SCALER_COMMAND_STREAM;
+        status  = sc_body_pack_command(buf, &command);
+        sc_mem_release(mem, views, (argc + envc) * sizeof *views);
+        return status ? too_big(err, index, status) : 0;
+}
+
+static struct scaler_future *new_future(struct scaler_client *c, const scaler_spec *s)
+{
+        struct scaler_future *f = sc_mem_zalloc(c->mem, sizeof *f);
+        if (!f)
+                return NULL;
+        atomic_init(&f->refs, 1);
+        f->mem       = c->mem;
+        f->gate      = sc_gate_ref(c->gate);
+        f->queue     = sc_queue_ref(s->queue);
+        f->user_data = s->user_data;
+        sc_list_init(&f->work);
+        sc_list_init(&f->chunks);
+        sc_list_init(&f->ready);
+        return f;
+}
+
+/* One blob: the function's name, then the body. */
+static bool keep_spec(struct scaler_future *f, const scaler_spec *s, const struct sc_buf *body)
+{
+        const size_t name = s->function ? strlen(s->function) : 0;
+        void        *data;
+        f->body = sc_blob_alloc(f->mem, name + body->len, &data);
+        if (!f->body)
+                return false;
+        if (name)
+                memcpy(data, s->function, name);
+        if (body->len)
+                memcpy((char *)data + name, body->data, body->len);
+        f->spec = (struct sc_spec){
+                .kind       = f->command ? SC_TASK_COMMAND : SC_TASK_FUNCTION,
+                .flags      = f->stream ? SC_SPEC_STREAM : 0,
+                .priority   = s->priority,
+                .retries    = (uint32_t)s->retries,
+                .timeout_ms = (uint64_t)s->timeout_ms,
+                .function   = { data, name },
+                .body       = { (char *)data + name, body->len },
+        };
+        return true;
+}
+
+int sc_client_make_future(struct scaler_client *c, const scaler_spec *spec, size_t index, struct scaler_future **out,
+                          scaler_error *err)
+{
+        scaler_spec s;
+        if (!sc_sized_in(&s, sizeof s, spec))
+                return invalid(err, index, "without its size");
+        int status = check_common(&s, index, err);
+        if (status)
+                return status;
+        struct sc_buf buf;
+        bool          stream = false;
+        sc_buf_init(&buf, c->mem, SC_BODY_MAX);
+        status                  = s.command ? encode_command(c->mem, &buf, s.command, index, err, &stream)
+                                            : encode_args(c->mem, &buf, &s, index, err);
+        struct scaler_future *f = status ? NULL : new_future(c, &s);
+        if (f) {
+                f->command = s.command != NULL;
+                f->stream  = stream;
+        }
+        if (!status && (!f || !keep_spec(f, &s, &buf))) {
+                scaler_future_unref(f);
+                status = too_big(err, index, SC_E_NOMEM);
+        }
+        sc_buf_fini(&buf);
+        if (!status)
+                *out = f;
+        return status;
+}

@@ -1,0 +1,217 @@
+/*
+ * A function's run: its arguments are copied out of the ASSIGN, it runs on a slot thread, and its end
+ * comes back by the post in its job.  A deferred one has a second post; whichever of the two comes
+ * last ends the run.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "body.h"
+#include "sc_assert.h"
+#include "sc_blob.h"
+#include "worker.h"
+
+static const struct scaler_function *find_function(const struct scaler_worker *w, struct sc_view name)
+{
+        for (size_t i = 0; i < w->function_count; i++)
+                if (strlen(w->functions[i].name) == name.len && memcmp(w->functions[i].name, name.ptr, name.len) == 0)
+                        return &w->functions[i];
+        return NULL;
+}
+
+/* ---- the end, in a turn ----------------------------------------------------------------------------------- */
+
+static void end(struct scaler_task *t, sc_ns now)
+{
+        struct scaler_worker *w       = t->worker;
+        const int32_t         code    = t->failed ? t->code : t->returned;
+        struct sc_outcome     outcome = {
+                    .reason  = t->failed || code != 0 ? SC_REASON_TASK : SC_REASON_SUCCESS,
+                    .code    = code,
+                    .wall_us = (uint64_t)(now - t->started) / 1000,
+                    .result  = { scaler_blob_data(t->result), scaler_blob_size(t->result) },
+                    .text    = { t->text, strlen(t->text) },
+        };
+        sc_map_remove(&w->tasks, (struct sc_id){ 0, t->handle });
+        sc_work_shell_ran(w->shell, t->handle, &outcome, now);
+        scaler_blob_unref(t->result);
+        sc_mem_release(w->mem, t, t->size);
+        sc_run_gone(w);
+        sc_loop_touch(w->rt->loop, &w->member);
+}
+
+static void on_returned(struct sc_post *post, sc_ns now)
+{
+        struct scaler_task *t = SC_CONTAINER(post, struct scaler_task, job.post);
+        t->waits += t->deferred ? 0 : -1; /* no completion will come */
+        if (--t->waits == 0)
+                end(t, now);
+}
+
+static void on_completed(struct sc_post *post, sc_ns now)
+{
+        struct scaler_task *t = SC_CONTAINER(post, struct scaler_task, completed);
+        if (--t->waits == 0)
+                end(t, now);
+}
+
+/* ---- on a slot thread --------------------------------------------------------------------------------------- */
+
+static void work(struct sc_job *job)
+{
+        struct scaler_task *t        = SC_CONTAINER(job, struct scaler_task, job);
+        const int           returned = t->function->fn(t, t->function->ctx);
+        if (!t->deferred)
+                t->returned = returned;
+}
+
+/* ---- the beginning ------------------------------------------------------------------------------------------- */
+
+static struct scaler_task *new_task(struct scaler_worker *w, const struct sc_assign *a, uint32_t arg_count)
+{
+        const size_t        size = sizeof(struct scaler_task) + arg_count * sizeof(struct sc_view) + a->spec.body.len;
+        struct scaler_task *t    = sc_mem_alloc(w->mem, size);
+        if (!t)
+                return NULL;
+        memset(t, 0, sizeof *t);
+        t->worker        = w;
+        t->size          = size;
+        t->handle        = a->run;
+        t->id            = a->task;
+        t->attempt       = a->attempt;
+        t->started       = sc_loop_now(w->rt->loop);
+        t->waits         = 2;
+        t->arg_count     = arg_count;
+        t->job.work      = work;
+        t->job.post.run  = on_returned;
+        t->completed.run = on_completed;
+        sc_list_init(&t->job.link);
+        sc_list_init(&t->job.post.link);
+        sc_list_init(&t->completed.link);
+        unsigned char *body = (unsigned char *)&t->args[arg_count];
+        if (a->spec.body.len)
+                memcpy(body, a->spec.body.ptr, a->spec.body.len);
+        const struct sc_view copy = { body, a->spec.body.len };
+        uint32_t             count;
+        const int            status = sc_body_unpack_args(copy, t->args, arg_count, &count);
+        SC_ASSERT(status == 0 && count == arg_count);
+        return t;
+}
+
+void sc_task_run(struct scaler_worker *w, const struct sc_assign *a)
+{
+        uint32_t                      arg_count = 0;
+        const struct scaler_function *function  = find_function(w, a->spec.function);
+        if (!function) {
+                sc_run_refused(w, a->run, 0, "this worker has no such function");
+                return;
+        }
+        if (sc_body_unpack_args(a->spec.body, NULL, 0, &arg_count) != 0) {
+                sc_run_refused(w, a->run, 0, "its arguments cannot be decoded");
+                return;
+        }
+        struct scaler_task *t = sc_map_reserve(&w->tasks, w->tasks.len + 1) ? new_task(w, a, arg_count) : NULL;
+        if (!t) {
+                sc_run_refused(w, a->run, 0, "out of memory in the worker");
+                return;
+        }
+        t->function = function;
+        sc_map_put(&w->tasks, (struct sc_id){ 0, t->handle }, t);
+        const int status = sc_slots_submit(w->slots, &t->job);
+        if (!status) {
+                sc_run_born(w);
+                return;
+        }
+        sc_map_remove(&w->tasks, (struct sc_id){ 0, t->handle });
+        sc_mem_release(w->mem, t, t->size);
+        sc_run_refused(w, a->run, 0, "no thread could be started for it");
+}
+
+void sc_task_stop(struct scaler_task *t)
+{
+        atomic_store_explicit(&t->cancelled, true, memory_order_relaxed);
+}
+
+/* ---- the public functions, on the task's thread ---------------------------------------------------------------- */
+
+scaler_id scaler_task_id(const scaler_task *t)
+{
+        return (scaler_id){ t->id.hi, t->id.lo };
+}
+
+uint32_t scaler_task_attempt(const scaler_task *t)
+{
+        return t->attempt;
+}
+
+size_t scaler_task_arg_count(const scaler_task *t)
+{
+        return t->arg_count;
+}
+
+const void *scaler_task_arg(const scaler_task *t, size_t index, size_t *size_out)
+{
+        if (index >= t->arg_count)
+                return NULL;
+        if (size_out)
+                *size_out = t->args[index].len;
+        return t->args[index].len ? t->args[index].ptr : "";
+}
+
+int scaler_task_return(scaler_task *t, scaler_blob *result)
+{
+        if (scaler_blob_size(result) > SC_RESULT_MAX)
+                return SC_E_TOO_BIG;
+        scaler_blob_unref(t->result);
+        t->result = result;
+        return 0;
+}
+
+int scaler_task_return_copy(scaler_task *t, const void *data, size_t size)
+{
+        scaler_blob *blob;
+        if (size > SC_RESULT_MAX)
+                return SC_E_TOO_BIG;
+        const int status = scaler_blob_copy(t->worker->rt, data, size, &blob);
+        return status ? status : scaler_task_return(t, blob);
+}
+
+int scaler_task_fail(scaler_task *t, int code, const char *text, scaler_blob *detail)
+{
+        const int status = scaler_task_return(t, detail);
+        if (status)
+                return status;
+        t->failed = true;
+        t->code   = code;
+        snprintf(t->text, sizeof t->text, "%s", text ? text : "");
+        return 0;
+}
+
+bool scaler_task_cancelled(const scaler_task *t)
+{
+        return atomic_load_explicit(&t->cancelled, memory_order_relaxed);
+}
+
+int scaler_task_log(scaler_task *t, int32_t level, const char *line)
+{
+        char id[SC_ID_TEXT];
+        if (!line || level <= SCALER_LOG_NONE || level > SCALER_LOG_DEBUG)
+                return SC_E_INVALID;
+        sc_id_format(t->id, id);
+        sc_log(t->worker->rt, level, "task", "%s: %s", id, line);
+        return 0;
+}
+
+int scaler_task_defer(scaler_task *t)
+{
+        if (t->deferred)
+                return SC_E_STATE;
+        t->deferred = true;
+        return 0;
+}
+
+void scaler_task_complete(scaler_task *t, int code)
+{
+        t->returned = code;
+        sc_loop_post_and_turn(t->worker->rt->loop, &t->completed);
+}

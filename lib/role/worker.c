@@ -1,0 +1,463 @@
+/*
+ * The worker as an object: a shell on a runtime, a table of functions, slot threads and a spawner.
+ */
+#include "worker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "machine.h"
+#include "sc_assert.h"
+
+/* ---- upcalls of the shell, in a turn ------------------------------------------------------------------------ */
+
+static void on_enter(void *role)
+{
+        struct scaler_worker *w = role;
+        sc_work_shell_begin(w->shell, sc_loop_now(w->rt->loop), sc_loop_lateness(w->rt->loop));
+        sc_loop_touch(w->rt->loop, &w->member);
+}
+
+static void on_run(void *role, const struct sc_assign *assign)
+{
+        if (assign->spec.kind == SC_TASK_COMMAND)
+                sc_command_run(role, assign);
+        else
+                sc_task_run(role, assign);
+}
+
+static void on_stop(void *role, uint64_t run, enum sc_stop_how how)
+{
+        struct scaler_worker *w = role;
+        struct scaler_task   *t = sc_map_get(&w->tasks, (struct sc_id){ 0, run });
+        if (t)
+                sc_task_stop(t);
+        struct sc_command_run *c = sc_map_get(&w->commands_by_handle, (struct sc_id){ 0, run });
+        if (c)
+                sc_command_stop(c, how);
+}
+
+static void on_read_more(void *role, uint64_t run)
+{
+        struct scaler_worker  *w = role;
+        struct sc_command_run *c = sc_map_get(&w->commands_by_handle, (struct sc_id){ 0, run });
+        if (c)
+                sc_command_read_more(c);
+}
+
+static void on_note(void *role, int level, const char *line)
+{
+        struct scaler_worker *w = role;
+        sc_log(w->rt, level, "worker", "%s: %s", w->name, line);
+}
+
+static void on_closed(void *role)
+{
+        struct scaler_worker *w = role;
+        sc_gate_lock(w->gate);
+        w->closed = true;
+        sc_gate_changed(w->gate);
+        sc_gate_unlock(w->gate);
+        w->leaving = true;
+        sc_station_hang_up(sc_work_shell_station(w->shell), sc_loop_now(w->rt->loop));
+        sc_loop_touch(w->rt->loop, &w->member);
+}
+
+static void on_give_up(void *role, int status, const char *why)
+{
+        struct scaler_worker *w = role;
+        sc_log(w->rt, SCALER_LOG_ERROR, "worker", "%s: gives up on %s: %s", w->name, w->url,
+               why ? why : sc_status_text(status));
+        sc_gate_lock(w->gate);
+        w->given_up = status;
+        sc_gate_changed(w->gate);
+        sc_gate_unlock(w->gate);
+}
+
+static void on_linked(void *role, bool up)
+{
+        struct scaler_worker *w = role;
+        sc_gate_lock(w->gate);
+        w->linked = up;
+        sc_gate_changed(w->gate);
+        sc_gate_unlock(w->gate);
+}
+
+static const struct sc_work_shell_upcalls shell_upcalls = {
+        .enter     = on_enter,
+        .run       = on_run,
+        .stop      = on_stop,
+        .read_more = on_read_more,
+        .note      = on_note,
+        .closed    = on_closed,
+        .give_up   = on_give_up,
+        .linked    = on_linked,
+};
+
+void sc_run_refused(struct scaler_worker *w, uint64_t handle, int code, const char *text)
+{
+        const struct sc_outcome outcome = {
+                .reason = SC_REASON_NOT_STARTED, .how = SC_HOW_NONE, .code = code, .text = { text, strlen(text) }
+        };
+        sc_work_shell_ran(w->shell, handle, &outcome, sc_loop_now(w->rt->loop));
+}
+
+void sc_run_born(struct scaler_worker *w)
+{
+        sc_gate_lock(w->gate);
+        w->live++;
+        sc_gate_unlock(w->gate);
+}
+
+void sc_run_gone(struct scaler_worker *w)
+{
+        sc_gate_lock(w->gate);
+        w->live--;
+        sc_gate_changed(w->gate);
+        sc_gate_unlock(w->gate);
+}
+
+static sc_ns member_deadline(void *ctx)
+{
+        struct scaler_worker *w     = ctx;
+        sc_ns                 early = SC_NEVER;
+        if (!sc_list_empty(&w->early))
+                early = SC_CONTAINER(w->early.next, struct sc_command_run, early)->early_since + SC_EARLY_DELAY;
+        return sc_ns_min(early, sc_work_shell_deadline(w->shell));
+}
+
+static void member_tick(void *ctx, sc_ns now)
+{
+        struct scaler_worker *w = ctx;
+        sc_work_shell_begin(w->shell, now, sc_loop_lateness(w->rt->loop));
+        sc_command_flush_early(w, now);
+        sc_work_shell_tick(w->shell, now);
+}
+
+static void member_flush(void *ctx, sc_ns now)
+{
+        struct scaler_worker *w = ctx;
+        sc_work_shell_flush(w->shell, now);
+        if (!w->leaving || w->left || sc_station_links(sc_work_shell_station(w->shell)) > 0)
+                return;
+        sc_gate_lock(w->gate);
+        w->left = true;
+        sc_gate_changed(w->gate);
+        sc_gate_unlock(w->gate);
+}
+
+static const struct sc_member_ops member_ops = { .deadline = member_deadline,
+                                                 .tick     = member_tick,
+                                                 .flush    = member_flush };
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+static int check_options(const scaler_worker_options *o, scaler_error *err)
+{
+        if (!o->scheduler || !*o->scheduler || strlen(o->scheduler) > SC_URL_MAX)
+                return sc_error_set(err, SC_E_INVALID, "worker: scheduler must be an address of 1 to %d bytes",
+                                    SC_URL_MAX);
+        if (o->name && strlen(o->name) > SC_NAME_MAX)
+                return sc_error_set(err, SC_E_INVALID, "worker: the name is longer than %d bytes", SC_NAME_MAX);
+        if (o->slots < 0 || o->slots > SC_SLOTS_MAX)
+                return sc_error_set(err, SC_E_INVALID, "worker: %d slots; 0 to %d it may have", (int)o->slots,
+                                    SC_SLOTS_MAX);
+        if (o->prefetch < SCALER_NONE || o->prefetch > SC_PREFETCH_MAX)
+                return sc_error_set(err, SC_E_INVALID, "worker: prefetch %d is not within -1 and %d", (int)o->prefetch,
+                                    SC_PREFETCH_MAX);
+        if (o->commands != 0 && o->commands != SCALER_NONE)
+                return sc_error_set(err, SC_E_INVALID, "worker: commands is neither 0 nor SCALER_NONE");
+        if (o->keep_ms < 0 || o->kill_grace_ms < 0 || o->scheduler_timeout_ms < 0)
+                return sc_error_set(err, SC_E_INVALID, "worker: a negative time");
+        return 0;
+}
+
+static int fill(struct scaler_worker *w, const scaler_worker_options *o, scaler_error *err)
+{
+        int status = check_options(o, err);
+        if (status)
+                return status;
+        snprintf(w->url, sizeof w->url, "%s", o->scheduler);
+        if (o->name)
+                snprintf(w->name, sizeof w->name, "%s", o->name);
+        else
+                sc_default_name(w->name, sizeof w->name);
+        uint32_t slots = o->slots ? (uint32_t)o->slots : sc_usable_cpus();
+        w->core        = (struct sc_work_options){
+                       .id         = sc_random_id(),
+                       .slots      = slots > SC_SLOTS_MAX ? SC_SLOTS_MAX : slots,
+                       .prefetch   = o->prefetch,
+                       .keep       = sc_ns_from_ms(o->keep_ms),
+                       .kill_grace = sc_ns_from_ms(o->kill_grace_ms),
+                       .give_up    = sc_ns_from_ms(o->scheduler_timeout_ms),
+                       .name       = { w->name, strlen(w->name) },
+        };
+        w->commands = o->commands == 0;
+        status      = sc_access_init(&w->access, w->mem, o->security, err);
+        if (!status && !(w->gate = sc_gate_create(w->mem)))
+                status = sc_error_set(err, SC_E_NOMEM, "worker: out of memory");
+        if (status)
+                return status;
+        w->gate->loop = w->rt->loop;
+        w->core.token = (struct sc_view){ w->access.token, w->access.token_len };
+        return 0;
+}
+
+int scaler_worker_create(const scaler_worker_options *options, scaler_worker **out, scaler_error *err)
+{
+        scaler_worker_options o;
+        if (!options || !out || !sc_sized_in(&o, sizeof o, options))
+                return sc_error_set(err, SC_E_INVALID, "worker: no options, without their size, or no out pointer");
+        struct scaler_runtime *rt;
+        bool                   owned;
+        int                    status = sc_runtime_take(o.runtime, &rt, &owned, err);
+        if (status)
+                return status;
+        struct scaler_worker *w = sc_mem_zalloc(rt->mem, sizeof *w);
+        if (!w) {
+                sc_runtime_give_back(rt, owned);
+                return sc_error_set(err, SC_E_NOMEM, "worker: out of memory");
+        }
+        w->rt           = rt;
+        w->owns_runtime = owned;
+        w->mem          = rt->mem;
+        sc_map_init(&w->tasks, w->mem);
+        sc_map_init(&w->commands_by_handle, w->mem);
+        sc_list_init(&w->early);
+        status = fill(w, &o, err);
+        if (status)
+                scaler_worker_destroy(w);
+        else
+                *out = w;
+        return status;
+}
+
+int scaler_worker_register(scaler_worker *w, const scaler_function *function)
+{
+        scaler_function f;
+        if (!w || !function || !sc_sized_in(&f, sizeof f, function) || !f.fn || !f.name || !*f.name ||
+            strlen(f.name) > SC_NAME_MAX)
+                return SC_E_INVALID;
+        if (w->state != SC_CLIENT_NEW)
+                return SC_E_STATE;
+        if (w->function_count >= SC_FUNCTIONS_MAX)
+                return SC_E_FULL;
+        for (size_t i = 0; i < w->function_count; i++)
+                if (strcmp(w->functions[i].name, f.name) == 0)
+                        return SC_E_EXISTS;
+        char            *name = sc_mem_text(w->mem, f.name, strlen(f.name));
+        scaler_function *more = name ? sc_mem_resize(w->mem, w->functions, w->function_count * sizeof f,
+                                                     (w->function_count + 1) * sizeof f)
+                                     : NULL;
+        if (!more) {
+                if (name)
+                        sc_mem_release(w->mem, name, strlen(name) + 1);
+                return SC_E_NOMEM;
+        }
+        f.name                            = name;
+        w->functions                      = more;
+        w->functions[w->function_count++] = f;
+        return 0;
+}
+
+static int make_shell(struct scaler_worker *w)
+{
+        struct sc_view *names = sc_mem_array(w->mem, w->function_count + 1, sizeof *names);
+        if (!names)
+                return SC_E_NOMEM;
+        for (size_t i = 0; i < w->function_count; i++)
+                names[i] = (struct sc_view){ w->functions[i].name, strlen(w->functions[i].name) };
+        w->core.functions                       = names;
+        w->core.function_count                  = (uint32_t)w->function_count;
+        w->core.now                             = sc_clock_now();
+        const struct sc_station_options station = { .mem = w->mem, .self = SC_ROLE_WORKER, .seed = sc_random_id() };
+        const int status = sc_work_shell_create(w->mem, &w->core, &station, &shell_upcalls, w, &w->shell);
+        sc_mem_release(w->mem, names, (w->function_count + 1) * sizeof *names);
+        return status;
+}
+
+/* Held. */
+static int dial(struct scaler_worker *w, scaler_error *err)
+{
+        struct sc_net *net;
+        sc_nets_init(&w->nets, w->rt, sc_work_shell_station(w->shell));
+        int status = sc_loop_join(w->rt->loop, &w->member, &member_ops, w);
+        if (status)
+                return sc_error_set(err, status, "worker: %s", sc_status_text(status));
+        w->joined = true;
+        status    = sc_nets_for(&w->nets, w->url, &net, err);
+        if (!status && (status = sc_station_dial(sc_work_shell_station(w->shell), net, w->url, sc_clock_now())) != 0)
+                sc_error_set(err, status, "worker: %s: %s", w->url, sc_status_text(status));
+        sc_loop_touch(w->rt->loop, &w->member);
+        return status;
+}
+
+int scaler_worker_start(scaler_worker *w, scaler_error *err)
+{
+        if (!w || w->state != SC_CLIENT_NEW || w->shell || sc_loop_in_turn(w->rt->loop))
+                return sc_error_set(err, w ? SC_E_STATE : SC_E_INVALID, "worker: started before, or from a callback");
+        int status = make_shell(w);
+        if (!status)
+                status = sc_slots_create(w->mem, w->rt->loop, w->core.slots, 0, &w->slots);
+        if (status)
+                return sc_error_set(err, status, "worker: %s", sc_status_text(status));
+        sc_loop_hold(w->rt->loop);
+        status = dial(w, err);
+        sc_loop_release(w->rt->loop);
+        if (!status)
+                w->state = SC_CLIENT_STARTED;
+        return status;
+}
+
+static int wait_for(struct scaler_worker *w, const bool *what, int64_t timeout_ms)
+{
+        if (timeout_ms != 0 && sc_loop_in_turn(w->rt->loop))
+                return SC_E_STATE;
+        const sc_ns until  = sc_until(timeout_ms);
+        int         status = 0;
+        sc_gate_lock(w->gate);
+        while (!*what && !w->given_up && !status)
+                if (timeout_ms == 0 || !sc_gate_wait(w->gate, until))
+                        status = SC_E_TIMEOUT;
+        if (!*what && !status)
+                status = w->given_up;
+        sc_gate_unlock(w->gate);
+        return status;
+}
+
+int scaler_worker_wait_ready(scaler_worker *w, int64_t timeout_ms)
+{
+        if (!w)
+                return SC_E_INVALID;
+        return w->state == SC_CLIENT_NEW ? SC_E_STATE : wait_for(w, &w->linked, timeout_ms);
+}
+
+int scaler_worker_wait_stopped(scaler_worker *w, int64_t timeout_ms)
+{
+        if (!w)
+                return SC_E_INVALID;
+        return w->state == SC_CLIENT_NEW ? SC_E_STATE : wait_for(w, &w->left, timeout_ms);
+}
+
+int scaler_worker_stats_get(scaler_worker *w, scaler_worker_stats *out)
+{
+        if (!w || !out)
+                return SC_E_INVALID;
+        scaler_worker_stats s;
+        scaler_init(&s, sizeof s);
+        s.slots = w->core.slots;
+        if (w->shell) {
+                const bool inside = sc_loop_in_turn(w->rt->loop);
+                if (!inside)
+                        sc_loop_hold(w->rt->loop);
+                struct sc_work_stats core;
+                sc_work_stats(sc_work_shell_core(w->shell), &core);
+                if (!inside)
+                        sc_loop_release(w->rt->loop);
+                s.running   = core.running;
+                s.queued    = core.queued;
+                s.abandoned = core.abandoned;
+                s.done      = core.done;
+                s.failed    = core.failed;
+                s.cancelled = core.cancelled;
+        }
+        sc_gate_lock(w->gate);
+        s.connected = w->linked;
+        s.status    = w->given_up;
+        sc_gate_unlock(w->gate);
+        return sc_sized_out(out, &s, sizeof s) ? 0 : SC_E_INVALID;
+}
+
+static void drain(struct scaler_worker *w)
+{
+        sc_loop_hold(w->rt->loop);
+        const sc_ns now = sc_clock_now();
+        sc_work_shell_begin(w->shell, now, 0);
+        sc_work_shell_drain(w->shell, now);
+        sc_loop_touch(w->rt->loop, &w->member);
+        sc_loop_release(w->rt->loop);
+}
+
+int scaler_worker_stop(scaler_worker *w, int64_t timeout_ms)
+{
+        if (!w)
+                return SC_E_INVALID;
+        if (sc_loop_in_turn(w->rt->loop))
+                return SC_E_STATE;
+        if (w->state == SC_CLIENT_NEW)
+                return 0;
+        if (w->state == SC_CLIENT_STARTED) {
+                w->state = SC_CLIENT_STOPPED;
+                drain(w);
+        }
+        return wait_for(w, &w->left, timeout_ms);
+}
+
+/* Commands are killed, functions told; then all that lives has to end, however long functions take. */
+static void end_runs(struct scaler_worker *w)
+{
+        sc_loop_hold(w->rt->loop);
+        size_t                 cursor = 0;
+        struct scaler_task    *t;
+        struct sc_command_run *c;
+        while ((t = sc_map_each(&w->tasks, &cursor)) != NULL)
+                sc_task_stop(t);
+        cursor = 0;
+        while ((c = sc_map_each(&w->commands_by_handle, &cursor)) != NULL)
+                sc_command_stop(c, SC_STOP_KILL);
+        sc_loop_release(w->rt->loop);
+        sc_gate_lock(w->gate);
+        while (w->live > 0)
+                sc_gate_wait(w->gate, SC_NEVER);
+        sc_gate_unlock(w->gate);
+}
+
+static void end_life(struct scaler_worker *w)
+{
+        enum { GOODBYE_MS = 1000 };
+        const bool stopped = w->state == SC_CLIENT_STOPPED;
+        scaler_worker_stop(w, 0);
+        if (!stopped || w->live > 0)
+                drain(w); /* the second one stops what runs */
+        end_runs(w);
+        if (!w->given_up)
+                wait_for(w, &w->left, GOODBYE_MS);
+        sc_slots_destroy(w->slots);
+        sc_spawner_destroy(w->spawner);
+        sc_loop_hold(w->rt->loop);
+        sc_nets_fini(&w->nets);
+        sc_loop_leave(w->rt->loop, &w->member);
+        sc_loop_release(w->rt->loop);
+}
+
+void scaler_worker_destroy(scaler_worker *w)
+{
+        if (!w)
+                return;
+        if (w->state != SC_CLIENT_NEW)
+                end_life(w);
+        else if (w->joined) { /* start failed half way */
+                sc_slots_destroy(w->slots);
+                sc_loop_hold(w->rt->loop);
+                sc_nets_fini(&w->nets);
+                sc_loop_leave(w->rt->loop, &w->member);
+                sc_loop_release(w->rt->loop);
+        } else {
+                sc_slots_destroy(w->slots);
+        }
+        sc_work_shell_destroy(w->shell);
+        for (size_t i = 0; i < w->function_count; i++) {
+                if (w->functions[i].destroy)
+                        w->functions[i].destroy(w->functions[i].ctx);
+                sc_mem_release(w->mem, (char *)(uintptr_t)w->functions[i].name, strlen(w->functions[i].name) + 1);
+        }
+        sc_mem_release(w->mem, w->functions, w->function_count * sizeof *w->functions);
+        sc_map_fini(&w->tasks);
+        sc_map_fini(&w->commands_by_handle);
+        sc_gate_unref(w->gate);
+        sc_access_fini(&w->access, w->mem);
+        struct scaler_runtime *rt    = w->rt;
+        const bool             owned = w->owns_runtime;
+        sc_mem_release(w->mem, w, sizeof *w);
+        sc_runtime_give_back(rt, owned);
+}
