@@ -1,0 +1,66 @@
+/*
+ * log: formats one record and writes it to stderr at once, on whichever thread has something to say.
+ */
+#include "log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES 1024
+
+static const char *level_name(int32_t level)
+{
+        switch (level) {
+        case SCALER_LOG_ERROR:
+                return "ERROR";
+        case SCALER_LOG_WARN:
+                return "WARN";
+        case SCALER_LOG_INFO:
+                return "INFO";
+        default:
+                return "DEBUG";
+        }
+}
+
+void log_to_stderr(void *ctx, const scaler_log_record *record)
+{
+        (void)ctx;
+        int       saved   = errno;
+        time_t    seconds = (time_t)(record->time_ms / 1000);
+        struct tm parts;
+        char      when[32] = "-";
+        if (gmtime_r(&seconds, &parts))
+                strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &parts);
+        char line[LINE_MAX_BYTES];
+        int  size = snprintf(line, sizeof line, "%s.%03dZ %s %s: %s", when, (int)(record->time_ms % 1000),
+                             level_name(record->level), record->role, record->line);
+        if (size > 0) {
+                size_t end      = (size_t)size < sizeof line - 1 ? (size_t)size : sizeof line - 2;
+                line[end]       = '\n';
+                ssize_t ignored = write(STDERR_FILENO, line, end + 1);
+                (void)ignored;
+        }
+        errno = saved;
+}
+
+void log_line(const char *role, int32_t level, const char *format, ...)
+{
+        char    line[LINE_MAX_BYTES];
+        va_list args;
+        va_start(args, format);
+        vsnprintf(line, sizeof line, format, args);
+        va_end(args);
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        scaler_log_record record = {
+                .size    = sizeof record,
+                .level   = level,
+                .time_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000,
+                .role    = role,
+                .line    = line,
+        };
+        log_to_stderr(NULL, &record);
+}

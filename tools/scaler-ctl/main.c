@@ -1,0 +1,191 @@
+/*
+ * scaler-ctl: looks at a running cluster and cancels tasks, as an admin client.  What it asks for is on
+ * stdout, for people or, with --json, for programs; everything else is on stderr.
+ */
+#include <scaler.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "access.h"
+#include "json.h"
+#include "log.h"
+#include "option.h"
+#include "show.h"
+
+enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_NOT_CANCELLED = 3 };
+
+#define STOP_MS 1000
+
+struct settings {
+        struct access access;
+        const char   *url;
+        int64_t       timeout_ms;
+        bool          json;
+        bool          force;
+        int32_t       log_level;
+};
+
+struct verb {
+        const char *name;
+        int (*show)(const struct show *s); /* NULL: cancel, which takes ids */
+};
+
+static const struct verb verbs[] = {
+        { "status", show_status }, { "workers", show_workers }, { "clients", show_clients },
+        { "list", show_tasks },    { "dump", show_dump },       { "cancel", NULL },
+};
+
+static const struct verb *find_verb(const char *name)
+{
+        for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+                if (strcmp(verbs[i].name, name) == 0)
+                        return &verbs[i];
+        return NULL;
+}
+
+static int parse(struct settings *s, int argc, char **argv, struct program *p, struct option_list *words)
+{
+        const struct option_row rows[] = {
+                { "json", 0, OPTION_FLAG, &s->json, 0, 0, 0, NULL, "JSON: one object per line" },
+                { "force", 0, OPTION_FLAG, &s->force, 0, 0, 0, NULL, "cancel: kill what runs" },
+                { "timeout", 0, OPTION_TIME, &s->timeout_ms, 1, 86400000, 0, "TIME", "of each question (10)" },
+                { "token-file", 0, OPTION_TEXT, &s->access.token_file, 0, 0, 0, "FILE",
+                  "its first line is the secret to say" },
+                { "log-level", 0, OPTION_LEVEL, &s->log_level, 0, 0, 0, "LEVEL", "none error warn info debug (error)" },
+        };
+        *p = (struct program){
+                .name       = "scaler-ctl",
+                .usage      = "[options] [URL] status|workers|clients|list|dump|cancel TASK...",
+                .about      = "Looks at the cluster of the scheduler at URL, and cancels tasks in it.",
+                .after      = "SCALER_URL stands for a missing URL, SCALER_TOKEN for a missing --token-file.\n"
+                              "Exit: 0 done, 1 no answer or refused, 2 usage, 3 a task was not cancelled.",
+                .rows       = rows,
+                .row_count  = sizeof rows / sizeof rows[0],
+                .usage_exit = EXIT_USAGE,
+        };
+        int code = program_parse(p, argc, argv, words);
+        p->rows  = NULL;
+        return code;
+}
+
+/* Splits words into URL, verb and the rest. */
+static int read_words(struct settings *s, const struct program *p, const struct option_list *words,
+                      const struct verb **verb_out, size_t *rest_out)
+{
+        size_t at = words->count && !find_verb(words->items[0]) ? 1 : 0;
+        s->url    = at ? words->items[0] : access_url();
+        if (at == words->count)
+                return program_refuse(p,
+                                      at && !strstr(words->items[0], "://") ? "unknown command '%s' (see --help)"
+                                                                            : "a command is missing (see --help)",
+                                      at ? words->items[0] : "");
+        const struct verb *verb = find_verb(words->items[at]);
+        if (!verb)
+                return program_refuse(p, "unknown command '%s' (see --help)", words->items[at]);
+        if (!s->url)
+                return program_refuse(p, "the scheduler's URL is missing (see --help)");
+        if (verb->show && at + 1 < words->count)
+                return program_refuse(p, "unexpected argument '%s'", words->items[at + 1]);
+        if (!verb->show && at + 1 == words->count)
+                return program_refuse(p, "cancel: a task is missing");
+        for (size_t i = at + 1; i < words->count; i++) {
+                scaler_id id;
+                if (scaler_id_parse(words->items[i], &id) < 0)
+                        return program_refuse(p, "cancel: '%s' is not a task id", words->items[i]);
+        }
+        *verb_out = verb;
+        *rest_out = at + 1;
+        return PROGRAM_GOES_ON;
+}
+
+/* One line per task; the worst outcome decides the exit code. */
+static int cancel(const struct show *s, const struct settings *settings, const struct option_list *words, size_t first)
+{
+        static const char *const outcomes[] = { "canceled", "cancel-failed", "cancel-not-found" };
+        int                      worst      = 0;
+        for (size_t i = first; i < words->count; i++) {
+                scaler_id id;
+                scaler_id_parse(words->items[i], &id);
+                int outcome = scaler_client_cancel(s->client, id, settings->force ? SCALER_CANCEL_FORCE : 0,
+                                                   s->timeout_ms);
+                if (outcome < 0)
+                        return outcome;
+                const char *name = outcomes[outcome > SCALER_CANCEL_NOT_FOUND ? SCALER_CANCEL_FAILED : outcome];
+                worst            = outcome > worst ? outcome : worst;
+                if (s->json)
+                        printf("{\"id\":\"%s\",\"outcome\":\"%s\"}\n", words->items[i], name);
+                else
+                        printf("%s %s\n", words->items[i], name);
+        }
+        return worst;
+}
+
+static int ask(const struct program *p, const struct settings *s, scaler_client *client, const struct verb *verb,
+               const struct option_list *words, size_t rest)
+{
+        struct text out    = { 0 };
+        struct show show   = { .client = client, .timeout_ms = s->timeout_ms, .json = s->json, .out = &out };
+        int         status = scaler_client_wait_ready(client, s->timeout_ms);
+        if (status == 0)
+                status = verb->show ? verb->show(&show) : cancel(&show, s, words, rest);
+        text_free(&out);
+        if (status < 0) {
+                fflush(stdout);
+                program_refuse(p, "%s: %s", s->url, scaler_strerror(status));
+                return EXIT_BROKEN;
+        }
+        if (fflush(stdout) != 0) {
+                program_refuse(p, "stdout cannot be written");
+                return EXIT_BROKEN;
+        }
+        return status > 0 ? EXIT_NOT_CANCELLED : EXIT_FINE;
+}
+
+static int run(const struct program *p, struct settings *s, const struct verb *verb, const struct option_list *words,
+               size_t rest)
+{
+        scaler_security        security;
+        scaler_runtime_options runtime_options;
+        scaler_client_options  client_options;
+        scaler_client         *client = NULL;
+        scaler_error           err;
+        int                    code = access_read(&s->access, p, &security);
+        if (code != PROGRAM_GOES_ON)
+                return code;
+        scaler_init(&runtime_options, sizeof runtime_options);
+        runtime_options.log       = log_to_stderr;
+        runtime_options.log_level = s->log_level;
+        scaler_init(&client_options, sizeof client_options);
+        client_options.scheduler = s->url;
+        client_options.name      = p->name;
+        client_options.security  = &security;
+        client_options.admin     = true;
+        code                     = EXIT_BROKEN;
+        if (scaler_runtime_create(&runtime_options, &client_options.runtime, &err) < 0 ||
+            scaler_client_create(&client_options, &client, &err) < 0 || scaler_client_start(client, &err) < 0)
+                program_refuse(p, "%s", err.text);
+        else
+                code = ask(p, s, client, verb, words, rest);
+        if (client)
+                scaler_client_stop(client, STOP_MS);
+        scaler_client_destroy(client);
+        scaler_runtime_destroy(client_options.runtime);
+        return code;
+}
+
+int main(int argc, char **argv)
+{
+        struct settings    settings = { .timeout_ms = 10000, .log_level = SCALER_LOG_ERROR };
+        struct program     program;
+        struct option_list words = { 0 };
+        const struct verb *verb  = NULL;
+        size_t             rest  = 0;
+        int                code  = parse(&settings, argc, argv, &program, &words);
+        if (code == PROGRAM_GOES_ON)
+                code = read_words(&settings, &program, &words, &verb, &rest);
+        if (code == PROGRAM_GOES_ON)
+                code = run(&program, &settings, verb, &words, rest);
+        access_fini(&settings.access);
+        option_list_free(&words);
+        return code;
+}

@@ -1,0 +1,25 @@
+/*
+ * show: what scaler-ctl prints.  Each call asks the scheduler and adds rows for people or JSON lines to
+ * `out`: a status, 0 when all was told.
+ */
+#ifndef TOOLS_CTL_SHOW_H
+#define TOOLS_CTL_SHOW_H
+
+#include <scaler.h>
+
+#include "text.h"
+
+struct show {
+        scaler_client *client;
+        int64_t        timeout_ms; /* of each question */
+        bool           json;
+        struct text   *out;
+};
+
+int show_status(const struct show *s);
+int show_workers(const struct show *s);
+int show_clients(const struct show *s);
+int show_tasks(const struct show *s);
+int show_dump(const struct show *s); /* all of them; in JSON one object */
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * printer: turns ended tasks into bytes on stdout and stderr, one task after the other.  Only one of the
+ * two sinks holds bytes at a time, so on a terminal both keep the order of the tasks.
+ */
+#ifndef RUN_PRINTER_H
+#define RUN_PRINTER_H
+
+#include "progress.h"
+#include "report.h"
+#include "sink.h"
+
+struct printer {
+        const struct settings *settings;
+        struct window         *window;
+        struct progress       *progress;
+        struct sink            sinks[2];
+        bool                   live;  /* the next task may print while it runs: it never starts over */
+        struct text            chunk; /* made, not yet in a sink */
+        size_t                 chunk_start;
+        int                    chunk_sink;
+        struct text            tag;
+        uint64_t               tag_number; /* whose tag it is */
+        bool                   in_line[2]; /* of the task that prints: something stands on the line */
+        struct report          report;
+        int                    failed; /* errno of the spool, 0: fine */
+};
+
+void printer_init(struct printer *p, const struct settings *s, struct window *w, struct progress *progress, bool live);
+void printer_fini(struct printer *p);
+
+/* Prints what can be printed without waiting.  true: nothing is left in the buffers. */
+bool printer_pump(struct printer *p);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * stop: the first signal lets running tasks finish, the second kills them; a closed stdout and a broken
+ * cluster kill at once.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run.h"
+#include "signals.h"
+
+static void say(struct run *r, const char *text)
+{
+        progress_hide(&r->progress);
+        program_refuse(r->program, "%s", text);
+}
+
+static void kill_all(struct run *r)
+{
+        if (r->mode == RUN_KILLS)
+                return;
+        r->mode = RUN_KILLS;
+        run_cancel_all(r, SCALER_CANCEL_FORCE);
+}
+
+void run_break(struct run *r, const char *format, ...)
+{
+        if (!r->broken && r->mode != RUN_KILLS) {
+                struct text line = { 0 };
+                va_list     args;
+                va_start(args, format);
+                text_print_va(&line, format, args);
+                va_end(args);
+                say(r, line.data);
+                text_free(&line);
+                r->broken = true;
+        }
+        kill_all(r);
+}
+
+/* A task that was never submitted has nobody to end it. */
+static void drop_held(struct run *r)
+{
+        if (!r->held)
+                return;
+        window_end_unsent(&r->window, r->held, SCALER_REASON_CANCELLED, "not started");
+        r->held = NULL;
+}
+
+void run_take_signal(struct run *r)
+{
+        int number = signals_take(r->signals);
+        if (number == 0)
+                return;
+        if (r->mode == RUN_GOES) {
+                r->mode          = RUN_FINISHES;
+                r->signal_number = number;
+                say(r, "interrupted: starting nothing more, finishing what runs (again to kill it)");
+                return;
+        }
+        if (r->mode == RUN_FINISHES)
+                say(r, "interrupted again: killing what runs");
+        kill_all(r);
+}
+
+static void look_at_link(struct run *r)
+{
+        int64_t now    = clock_ms();
+        int     status = cluster_status(&r->cluster, &r->linked);
+        if (status < 0)
+                run_break(r, "gave up on %s: %s", r->settings->url, scaler_strerror(status));
+        if (r->linked)
+                r->unlinked_since_ms = 0;
+        else if (r->unlinked_since_ms == 0)
+                r->unlinked_since_ms = now;
+        else if (now - r->unlinked_since_ms > r->settings->scheduler_timeout_ms)
+                run_break(r, "no scheduler at %s", r->settings->url);
+}
+
+/* What has been given back to the scheduler never ran: it is cancelled. */
+static void look_at_drain(struct run *r)
+{
+        if (r->drained || !cluster_is_drained(&r->cluster))
+                return;
+        r->drained = true;
+        drop_held(r);
+        if (r->cluster.worker)
+                run_cancel_all(r, 0);
+}
+
+static void look_at_outputs(struct run *r)
+{
+        int broken = r->printer.sinks[0].broken;
+        if (broken == EPIPE) {
+                r->pipe_closed = true;
+                kill_all(r);
+        } else if (broken) {
+                run_break(r, "stdout: %s", strerror(broken));
+        }
+        if (r->printer.failed)
+                run_break(r, "outputs cannot be read back from TMPDIR: %s", strerror(r->printer.failed));
+}
+
+void run_look(struct run *r)
+{
+        if (r->settings->url && r->mode != RUN_KILLS)
+                look_at_link(r);
+        if (r->mode == RUN_FINISHES)
+                look_at_drain(r);
+        look_at_outputs(r);
+}

@@ -1,0 +1,69 @@
+/*
+ * window: the tasks between being submitted and being printed, at most WINDOW_TASKS of them.  A task is
+ * PENDING until its future has ended, then ENDED until it has been printed, then its place is free.
+ * In input order nobody gets further ahead of the oldest unprinted task than the window is wide.
+ */
+#ifndef RUN_WINDOW_H
+#define RUN_WINDOW_H
+
+#include <scaler.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "input.h"
+#include "spool.h"
+
+#define WINDOW_TASKS  1024
+#define WINDOW_NOBODY UINT32_MAX
+
+enum task_stage { TASK_FREE = 0, TASK_PENDING, TASK_ENDED };
+
+struct task {
+        enum task_stage     stage;
+        uint64_t            number; /* from 1 */
+        scaler_future      *future; /* NULL: never submitted */
+        char               *input;
+        size_t              input_size;
+        scaler_task_state   state; /* when ENDED: DONE, FAILED or CANCELLED */
+        scaler_failure      failure;
+        scaler_exit         exit;
+        struct spool        output[2]; /* stdout, stderr */
+        struct spool_cursor printed[2];
+        uint32_t            next_ended; /* in the order of ending */
+};
+
+struct window {
+        struct task       tasks[WINDOW_TASKS];
+        uint32_t          free_places[WINDOW_TASKS];
+        uint32_t          free_count;
+        uint32_t          by_number[WINDOW_TASKS]; /* number % WINDOW_TASKS -> place, in input order only */
+        uint32_t          first_ended, last_ended;
+        bool              ordered;
+        uint64_t          next_printed; /* number of the oldest unprinted task */
+        uint32_t          pending;
+        uint64_t          done, failed, cancelled;
+        struct spool_pool pool;
+};
+
+void window_init(struct window *w, bool ordered);
+void window_fini(struct window *w);
+
+bool         window_has_room(const struct window *w, uint64_t next_number);
+bool         window_is_empty(const struct window *w);
+struct task *window_add(struct window *w, const struct input *in);
+uint32_t     window_place(const struct window *w, const struct task *task);
+
+/* Ends a task by its future, or by words of our own.  A cancel that nobody here asked for is a failure. */
+void window_end(struct window *w, struct task *task, bool cancel_asked);
+void window_end_unsent(struct window *w, struct task *task, int32_t reason, const char *text);
+
+/* Who prints next, ended or not; NULL: nobody here. */
+struct task *window_next(struct window *w);
+void         window_remove(struct window *w, struct task *task);
+
+void task_forget_output(struct window *w, struct task *task);
+
+/* "exit 3", "killed by signal 9 (Killed)", "timed out" ...: why an ended task has failed. */
+void task_describe(const struct task *task, struct text *out);
+
+#endif

@@ -1,0 +1,166 @@
+/*
+ * scaler-scheduler: a scheduler as a process.  Prints each bound address on stdout, stops in order at
+ * SIGTERM or SIGINT, in haste at the second one.
+ */
+#include <inttypes.h>
+#include <scaler.h>
+#include <stdio.h>
+
+#include "access.h"
+#include "log.h"
+#include "option.h"
+#include "ready.h"
+#include "signals.h"
+#include "text.h"
+
+enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2 };
+
+#define STOP_MS      10000
+#define STOP_LOOK_MS 20
+
+struct settings {
+        scaler_scheduler_options scheduler;
+        struct access            access;
+        int64_t                  losses_max;
+        const char              *ready_file;
+        int32_t                  log_level;
+};
+
+static int parse(struct settings *s, int argc, char **argv, struct program *p, struct option_list *urls)
+{
+        const struct option_row rows[] = {
+                { "name", 0, OPTION_TEXT, &s->scheduler.name, 0, 0, 0, "NAME", "for people (host name and pid)" },
+                { "tasks-max", 0, OPTION_COUNT, &s->scheduler.tasks_max, 1, INT32_MAX, 0, "N",
+                  "tasks held (10000000)" },
+                { "bytes-max", 0, OPTION_BYTES, &s->scheduler.bytes_max, 1, INT64_MAX / 2, 0, "SIZE",
+                  "arguments and results held (a quarter of RAM)" },
+                { "peers-max", 0, OPTION_COUNT, &s->scheduler.peers_max, 1, 1 << 20, 0, "N", "links at once (65536)" },
+                { "client-tasks-max", 0, OPTION_COUNT, &s->scheduler.client_tasks_max, 1, INT32_MAX, 0, "N",
+                  "tasks held of one client (--tasks-max)" },
+                { "losses-max", 0, OPTION_COUNT, &s->losses_max, 1, 1000, 0, "N", "the N-th lost run ends a task (3)" },
+                { "silent", 0, OPTION_TIME, &s->scheduler.silent_ms, 1, 86400000, 0, "TIME",
+                  "a peer silent for so long is lost (10)" },
+                { "client-grace", 0, OPTION_TIME, &s->scheduler.client_grace_ms, 1, INT64_C(31536000000),
+                  OPTION_WORD_UNLIMITED, "TIME", "a lost client's tasks wait so long (60)" },
+                { "token-file", 0, OPTION_TEXT, &s->access.token_file, 0, 0, 0, "FILE",
+                  "its first line is the secret every peer must say" },
+                { "insecure", 0, OPTION_FLAG, &s->access.insecure, 0, 0, 0, NULL,
+                  "listen beyond loopback without a token" },
+                { "ready-file", 0, OPTION_TEXT, &s->ready_file, 0, 0, 0, "FILE",
+                  "holds the addresses once they are bound" },
+                { "log-level", 0, OPTION_LEVEL, &s->log_level, 0, 0, 0, "LEVEL", "none error warn info debug (info)" },
+        };
+        *p = (struct program){
+                .name  = "scaler-scheduler",
+                .usage = "[options] URL...",
+                .about = "Runs a scheduler that listens on every URL (tcp://HOST:PORT, ipc:///PATH; port 0 picks one).",
+                .after = "SCALER_URL stands for a missing URL, SCALER_TOKEN for a missing --token-file.\n"
+                         "Exit: 0 stopped in order, 1 could not run, 2 usage, 128+N stopped in haste by signal N.",
+                .rows  = rows,
+                .row_count  = sizeof rows / sizeof rows[0],
+                .usage_exit = EXIT_USAGE,
+        };
+        int code = program_parse(p, argc, argv, urls);
+        p->rows  = NULL;
+        if (code != PROGRAM_GOES_ON)
+                return code;
+        s->scheduler.losses_max = (int32_t)s->losses_max;
+        if (urls->count == 0 && access_url())
+                option_list_add(urls, access_url());
+        return urls->count ? PROGRAM_GOES_ON : program_refuse(p, "a URL to listen on is missing (see --help)");
+}
+
+static int announce(const struct program *p, scaler_scheduler *scheduler, size_t count, const char *ready_file)
+{
+        struct text lines = { 0 };
+        for (size_t i = 0; i < count; i++)
+                text_print(&lines, "%s\n", scaler_scheduler_address(scheduler, i));
+        fputs(lines.data, stdout);
+        fflush(stdout);
+        int code = PROGRAM_GOES_ON;
+        if (!ready_write(ready_file, lines.data)) {
+                program_refuse(p, "--ready-file: '%s' cannot be written", ready_file);
+                code = EXIT_BROKEN;
+        }
+        text_free(&lines);
+        return code;
+}
+
+/* In order, unless a second signal comes or the peers do not let go in time. */
+static int stop(scaler_scheduler *scheduler, int signals)
+{
+        for (int waited_ms = 0; scaler_scheduler_stop(scheduler, 0) == SCALER_E_TIMEOUT; waited_ms += STOP_LOOK_MS) {
+                int again = signals_wait(signals, STOP_LOOK_MS);
+                if (again)
+                        return 128 + again;
+                if (waited_ms > STOP_MS)
+                        break;
+        }
+        return EXIT_FINE;
+}
+
+static int serve(const struct program *p, const struct settings *s, int signals)
+{
+        scaler_scheduler *scheduler = NULL;
+        scaler_error      err;
+        int               code = EXIT_BROKEN;
+        if (scaler_scheduler_create(&s->scheduler, &scheduler, &err) < 0 ||
+            scaler_scheduler_start(scheduler, &err) < 0) {
+                program_refuse(p, "%s", err.text);
+                goto out;
+        }
+        code = announce(p, scheduler, s->scheduler.listen_count, s->ready_file);
+        if (code != PROGRAM_GOES_ON)
+                goto out;
+        int signal_number = 0;
+        while (signal_number == 0)
+                signal_number = signals_wait(signals, -1);
+        log_line("scheduler", SCALER_LOG_INFO, "signal %d: stopping", signal_number);
+        code = stop(scheduler, signals);
+out:
+        scaler_scheduler_destroy(scheduler);
+        return code;
+}
+
+static int run(const struct program *p, struct settings *s, const struct option_list *urls)
+{
+        scaler_security        security;
+        scaler_runtime_options runtime_options;
+        scaler_error           err;
+        int                    code = access_read(&s->access, p, &security);
+        if (code != PROGRAM_GOES_ON)
+                return code;
+        int signals = signals_open();
+        if (signals < 0) {
+                program_refuse(p, "no descriptor for signals");
+                return EXIT_BROKEN;
+        }
+        ready_forget(s->ready_file);
+        scaler_init(&runtime_options, sizeof runtime_options);
+        runtime_options.log       = log_to_stderr;
+        runtime_options.log_level = s->log_level;
+        if (scaler_runtime_create(&runtime_options, &s->scheduler.runtime, &err) < 0) {
+                program_refuse(p, "%s", err.text);
+                return EXIT_BROKEN;
+        }
+        s->scheduler.listen       = urls->items;
+        s->scheduler.listen_count = urls->count;
+        s->scheduler.security     = &security;
+        code                      = serve(p, s, signals);
+        scaler_runtime_destroy(s->scheduler.runtime);
+        return code;
+}
+
+int main(int argc, char **argv)
+{
+        struct settings    settings = { 0 };
+        struct program     program;
+        struct option_list urls = { 0 };
+        scaler_init(&settings.scheduler, sizeof settings.scheduler);
+        int code = parse(&settings, argc, argv, &program, &urls);
+        if (code == PROGRAM_GOES_ON)
+                code = run(&program, &settings, &urls);
+        access_fini(&settings.access);
+        option_list_free(&urls);
+        return code;
+}
