@@ -1,0 +1,209 @@
+/*
+ * What must hold.  The judge reads every frame that a scheduler or an honest peer sends, so it knows
+ * which run of a task was made last and who executes it; it never asks a core what to expect.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+bool sim_honest(const struct sim *w, uint32_t node)
+{
+        return w->nodes[node].kind != SIM_HOSTILE;
+}
+
+/* ---- frames on their way ----------------------------------------------------------------------------- */
+
+static void see_assign(struct sim *w, const struct sim_conn *from, const struct sc_assign *assign)
+{
+        struct sim_task *t = sim_task_of(w, assign->task, NULL);
+        if (t == NULL)
+                return;
+        if (assign->run <= t->last_run && t->last_epoch == w->nodes[from->node].epoch)
+                sim_fail(w, "task %u: run %llu is assigned after %llu", (unsigned)(t - w->tasks),
+                         (unsigned long long)assign->run, (unsigned long long)t->last_run);
+        t->assigns++;
+        t->last_epoch = t->last_held_epoch = w->nodes[from->node].epoch;
+        t->last_run = t->last_held_run = assign->run;
+}
+
+static void see_keep(struct sim *w, const struct sim_conn *from, const struct sc_about_run *keep)
+{
+        struct sim_task *t = sim_task_of(w, keep->task, NULL);
+        if (t == NULL)
+                return;
+        /* What is kept may itself have been kept under another number before. */
+        if (keep->held_epoch != t->last_epoch || keep->held_run != t->last_run) {
+                t->last_held_epoch = keep->held_epoch;
+                t->last_held_run   = keep->held_run;
+        }
+        t->last_epoch = w->nodes[from->node].epoch;
+        t->last_run   = keep->run;
+}
+
+static void see_result(struct sim *w, const struct sc_result *result)
+{
+        uint32_t task;
+        const struct sim_task *t = sim_task_of(w, result->task, &task);
+        if (t == NULL || result->outcome.reason != SC_REASON_SUCCESS)
+                return;
+        uint64_t exec;
+        if (result->outcome.result.len < sizeof exec)
+                sim_fail(w, "task %u: its result has %zu bytes", task, result->outcome.result.len);
+        memcpy(&exec, result->outcome.result.ptr, sizeof exec);
+        if (exec == 0 || exec > w->execs_count || w->execs[exec - 1].task != task)
+                sim_fail(w, "task %u: its result is another one's", task);
+}
+
+static void see(struct sim *w, const struct sim_conn *from, const struct sc_msg *msg)
+{
+        const bool scheduler = w->nodes[from->node].kind == SIM_SCHEDULER;
+        if (scheduler && msg->kind == SC_MSG_ASSIGN)
+                see_assign(w, from, &msg->assign);
+        else if (scheduler && msg->kind == SC_MSG_KEEP)
+                see_keep(w, from, &msg->about);
+        else if (scheduler && msg->kind == SC_MSG_RESULT)
+                see_result(w, &msg->result);
+        else if (msg->kind == SC_MSG_BYE && msg->bye.status < 0 && sim_honest(w, from->other->node) && !w->config.memory &&
+                 msg->bye.status != SC_E_TIMEOUT && msg->bye.status != SC_E_EXISTS)
+                sim_fail(w, "node %u tells honest node %u goodbye: %d %.*s", from->node, from->other->node,
+                         msg->bye.status, (int)msg->bye.why.len, (const char *)msg->bye.why.ptr);
+}
+
+static void keep_for_replay(struct sim *w, const uint8_t *bytes, size_t len)
+{
+        if (!w->config.hostile || len > 4096 || !sim_chance(w, 5))
+                return;
+        const uint32_t at = w->replay_count++ % 64;
+        free(w->replay[at]);
+        w->replay[at] = malloc(len);
+        if (w->replay[at] == NULL)
+                abort();
+        memcpy(w->replay[at], bytes, len);
+        w->replay_len[at] = len;
+}
+
+void sim_judge_frames(struct sim *w, const struct sim_conn *from, const uint8_t *bytes, size_t len)
+{
+        size_t at = 0;
+        while (at < len) {
+                struct sc_frame_head head;
+                const char *why = "";
+                if (sc_frame_get(bytes + at, &head, &why) != 0 || head.length > len - at)
+                        sim_fail(w, "node %u sends a broken frame: %s", from->node, why);
+                keep_for_replay(w, bytes + at, head.length);
+                size_t cursor = 0;
+                for (uint32_t i = 0; i < head.count; i++) {
+                        struct sc_msg msg;
+                        const int got = sc_codec_unpack(bytes + at + SC_FRAME_HEAD, head.length - SC_FRAME_HEAD, &cursor,
+                                                        &w->arena, &msg, &why);
+                        if (got != 1)
+                                sim_fail(w, "node %u sends a broken record: %s", from->node, why);
+                        see(w, from, &msg);
+                }
+                at += head.length;
+        }
+}
+
+/* ---- ends ---------------------------------------------------------------------------------------------- */
+
+static void judge_success(struct sim *w, uint32_t task, const struct sc_outcome *outcome)
+{
+        const struct sim_task *t = &w->tasks[task];
+        uint64_t number;
+        memcpy(&number, outcome->result.ptr, sizeof number);
+        if (number == 0 || number > w->execs_count)
+                sim_fail(w, "task %u: a result of nobody's", task);
+        const struct sim_exec *exec = &w->execs[number - 1];
+        const uint8_t *bytes = outcome->result.ptr;
+        if (exec->task != task || !exec->finished || !exec->success)
+                sim_fail(w, "task %u succeeded by an execution that did not", task);
+        if (outcome->result.len != t->result_len || outcome->errors.len != t->result_len % 100)
+                sim_fail(w, "task %u: its result has %zu bytes", task, outcome->result.len);
+        for (size_t i = sizeof number; i < outcome->result.len; i++)
+                if (bytes[i] != sim_byte(w, number, i - sizeof number))
+                        sim_fail(w, "task %u: its result is wrong at byte %zu", task, i);
+        if (exec->run != t->last_held_run || exec->epoch != t->last_held_epoch)
+                sim_fail(w, "task %u: the answer is of run %llu, the last one made is %llu", task,
+                         (unsigned long long)exec->run, (unsigned long long)t->last_held_run);
+        if (t->stream && (outcome->streamed != t->stream_len || t->got != t->stream_len ||
+                          (t->got > 0 && t->exec_of_stream != number)))
+                sim_fail(w, "task %u: %llu of %llu bytes of output, of execution %llu for %llu", task,
+                         (unsigned long long)t->got, (unsigned long long)t->stream_len,
+                         (unsigned long long)t->exec_of_stream, (unsigned long long)number);
+}
+
+static bool losses_possible(const struct sim *w)
+{
+        const struct sim_config *c = &w->config;
+        return c->breaks || c->half_open || c->worker_crashes || c->pauses || c->clogs || c->memory || c->scheduler_crashes ||
+               c->refused_functions;
+}
+
+static void judge_failure(struct sim *w, uint32_t task, const struct sc_result *result)
+{
+        const struct sim_task *t = &w->tasks[task];
+        const uint8_t reason = result->outcome.reason;
+        if (w->config.memory)
+                return; /* whoever had no memory says so in its own way */
+        if (reason == SC_REASON_CANCELLED && t->cancels == 0)
+                sim_fail(w, "task %u was cancelled by nobody", task);
+        if (reason == SC_REASON_TASK && t->end != SIM_FAILS && t->fails_first == 0 && t->timeout_ms == 0)
+                sim_fail(w, "task %u failed and should not", task);
+        if (reason == SC_REASON_RUN_TIMEOUT && (t->timeout_ms == 0 || (sc_ns)t->timeout_ms * SC_MS > t->duration * 4 + SC_S))
+                sim_fail(w, "task %u timed out and had time", task);
+        if (reason == SC_REASON_WORKER_DIED && (result->losses != 3 || t->assigns < 3))
+                sim_fail(w, "task %u lost its worker %u times in %u runs", task, result->losses, t->assigns);
+        if (reason == SC_REASON_WORKER_DIED && t->end != SIM_POISON && !losses_possible(w))
+                sim_fail(w, "task %u was ended by another one's poison", task);
+        if (reason != SC_REASON_CANCELLED && reason != SC_REASON_TASK && reason != SC_REASON_RUN_TIMEOUT &&
+            reason != SC_REASON_WORKER_DIED)
+                sim_fail(w, "task %u ended for reason %u (%.*s)", task, reason, (int)result->outcome.text.len,
+                         (const char *)result->outcome.text.ptr);
+}
+
+void sim_judge_result(struct sim *w, uint32_t task, const struct sc_result *result)
+{
+        const struct sim_task *t = &w->tasks[task];
+        if (result->outcome.reason != SC_REASON_SUCCESS) {
+                judge_failure(w, task, result);
+                return;
+        }
+        if (t->end != SIM_SUCCEEDS)
+                sim_fail(w, "task %u succeeded and cannot", task);
+        judge_success(w, task, &result->outcome);
+}
+
+/* ---- the end of the world -------------------------------------------------------------------------------- */
+
+static void judge_confirm(struct sim *w, uint32_t task)
+{
+        const struct sim_task *t = &w->tasks[task];
+        if (t->cancels == 0)
+                return;
+        if (t->confirms == 0 || (t->confirms != t->cancels && t->cancels == 1))
+                sim_fail(w, "task %u: %u confirms for %u cancels", task, t->confirms, t->cancels);
+        const bool cancelled = t->reason == SC_REASON_CANCELLED;
+        if (t->cancels == 1 && ((t->confirm == SC_CANCEL_CANCELED) != cancelled))
+                sim_fail(w, "task %u: confirm %u, reason %u", task, t->confirm, t->reason);
+}
+
+static void judge_runs_once(struct sim *w, uint32_t task)
+{
+        const struct sim_task *t = &w->tasks[task];
+        if (w->config.blips_only && t->starts > 1 && t->retries == 0)
+                sim_fail(w, "task %u was started %u times over short breaks", task, t->starts);
+}
+
+void sim_judge_end(struct sim *w)
+{
+        for (uint32_t i = 0; i < w->task_count; i++) {
+                const struct sim_task *t = &w->tasks[i];
+                if (t->orphaned)
+                        continue;
+                if (!t->submitted || !t->ended)
+                        sim_fail(w, "task %u never ended", i);
+                judge_confirm(w, i);
+                judge_runs_once(w, i);
+        }
+}

@@ -1,0 +1,239 @@
+/*
+ * The generator.  Numbers favour the edges of msgpack's widths, lengths favour the edges of its heads.
+ */
+#include "wire_gen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sc_assert.h"
+
+const int wire_kinds[] = {
+#define KIND(name, number, from) number,
+        SC_MSG_LIST(KIND)
+#undef KIND
+        0
+};
+
+enum shape { RANDOM, SMALLEST, LARGEST };
+
+struct wire_gen *wire_gen_create(uint64_t seed)
+{
+        struct wire_gen *gen = calloc(1, sizeof(*gen));
+        SC_ASSERT(gen);
+        gen->rng.state = seed;
+        for (size_t i = 0; i < GEN_POOL; i++)
+                gen->pool[i] = (uint8_t)sc_rng_next(&gen->rng);
+        return gen;
+}
+
+void wire_gen_destroy(struct wire_gen *gen)
+{
+        free(gen);
+}
+
+static bool is_view(const struct sc_field *f)
+{
+        return f->type == SC_FIELD_TEXT || f->type == SC_FIELD_BYTES;
+}
+
+static bool is_number(const struct sc_field *f)
+{
+        return f->type <= SC_FIELD_BOOL;
+}
+
+/* ---- fields ------------------------------------------------------------------------------------- */
+
+uint64_t wire_number(const struct sc_field *f, const void *base)
+{
+        const uint8_t *at = (const uint8_t *)base + f->offset;
+        uint32_t       narrow;
+        uint64_t       wide;
+        if (f->type == SC_FIELD_U8)
+                return *at;
+        if (f->type == SC_FIELD_BOOL)
+                return *(const bool *)at;
+        if (f->type == SC_FIELD_U64) {
+                memcpy(&wide, at, sizeof(wide));
+                return wide;
+        }
+        memcpy(&narrow, at, sizeof(narrow));
+        return f->type == SC_FIELD_I32 ? (uint64_t)(int64_t)(int32_t)narrow : narrow;
+}
+
+void wire_set_number(const struct sc_field *f, void *base, uint64_t value)
+{
+        uint8_t       *at     = (uint8_t *)base + f->offset;
+        const uint32_t narrow = (uint32_t)value;
+        if (f->type == SC_FIELD_U8)
+                *at = (uint8_t)value;
+        else if (f->type == SC_FIELD_BOOL)
+                *(bool *)at = value != 0;
+        else if (f->type == SC_FIELD_U64)
+                memcpy(at, &value, sizeof(value));
+        else
+                memcpy(at, &narrow, sizeof(narrow));
+}
+
+struct sc_view wire_view(const struct sc_field *f, const void *base)
+{
+        struct sc_view view;
+        memcpy(&view, (const uint8_t *)base + f->offset, sizeof(view));
+        return view;
+}
+
+void wire_set_view(const struct sc_field *f, void *base, struct sc_view view)
+{
+        memcpy((uint8_t *)base + f->offset, &view, sizeof(view));
+}
+
+/* ---- values ------------------------------------------------------------------------------------- */
+
+static uint64_t upper(const struct sc_field *f)
+{
+        if (f->type == SC_FIELD_BOOL)
+                return 1;
+        return f->type == SC_FIELD_U64 ? UINT64_MAX : f->max;
+}
+
+static uint64_t random_number(struct wire_gen *gen, const struct sc_field *f)
+{
+        const uint64_t edge = (UINT64_C(1) << sc_rng_below(&gen->rng, 64)) + sc_rng_below(&gen->rng, 3) - 1;
+        if (f->type == SC_FIELD_I32)
+                return (uint64_t)(int64_t)(int32_t)(sc_rng_below(&gen->rng, 2) ? edge : 0 - edge);
+        const uint64_t max = upper(f);
+        if (sc_rng_below(&gen->rng, 3) == 0)
+                return f->min;
+        return edge >= f->min && edge <= max ? edge : f->min + sc_rng_below(&gen->rng, max - f->min + 1);
+}
+
+static uint64_t number_of(struct wire_gen *gen, const struct sc_field *f, enum shape shape)
+{
+        if (shape == RANDOM)
+                return random_number(gen, f);
+        if (shape == SMALLEST)
+                return f->min;
+        return f->type == SC_FIELD_I32 ? (uint64_t)INT64_C(-2147483648) : upper(f);
+}
+
+static size_t random_length(struct wire_gen *gen, uint32_t min, uint32_t max)
+{
+        static const uint32_t edges[] = { 0, 1, 31, 32, 127, 255, 256, 65535, 65536 };
+        uint64_t              len     = edges[sc_rng_below(&gen->rng, 9)];
+        if (sc_rng_below(&gen->rng, 2))
+                len = sc_rng_below(&gen->rng, 40);
+        if (len > 256 && sc_rng_below(&gen->rng, 16))
+                len = 7;
+        return len < min ? min : len > max ? max : (size_t)len;
+}
+
+static struct sc_view view_of(struct wire_gen *gen, uint32_t min, uint32_t max, enum shape shape)
+{
+        const size_t len = shape == RANDOM ? random_length(gen, min, max) : shape == SMALLEST ? min : max;
+        return (struct sc_view){ .ptr = gen->pool + sc_rng_below(&gen->rng, GEN_POOL - len + 1), .len = len };
+}
+
+static uint32_t array_count(struct wire_gen *gen, uint32_t max, enum shape shape)
+{
+        if (shape == RANDOM)
+                return (uint32_t)sc_rng_below(&gen->rng, sc_rng_below(&gen->rng, 8) ? 5 : 100);
+        return shape == SMALLEST ? 0 : max;
+}
+
+static void fill_arrays(struct wire_gen *gen, enum shape shape, struct sc_hello *hello)
+{
+        hello->functions      = gen->functions;
+        hello->function_count = array_count(gen, SC_FUNCTIONS_MAX, shape);
+        hello->holds          = gen->holds;
+        hello->hold_count     = array_count(gen, SC_HOLDS_MAX, shape);
+        for (uint32_t i = 0; i < hello->function_count; i++)
+                gen->functions[i] = view_of(gen, 1, SC_NAME_MAX, shape);
+        for (uint32_t i = 0; i < hello->hold_count; i++)
+                for (size_t k = 0; k < sc_layout_hold.count; k++) {
+                        const struct sc_field *f = &sc_layout_hold.fields[k];
+                        wire_set_number(f, &gen->holds[i], number_of(gen, f, shape));
+                }
+}
+
+/* What a table cannot say of a HELLO. */
+static void mend_hello(struct wire_gen *gen, enum shape shape, struct sc_hello *hello)
+{
+        if (hello->version_max < hello->version_min)
+                hello->version_max = hello->version_min;
+        if (shape == LARGEST)
+                hello->role = SC_ROLE_WORKER;
+        if (hello->role != SC_ROLE_WORKER)
+                hello->slots = 0;
+        else
+                fill_arrays(gen, shape, hello);
+        if (hello->free_slots > hello->slots)
+                hello->free_slots = hello->slots;
+}
+
+static void fill(struct wire_gen *gen, int kind, enum shape shape, struct sc_msg *out)
+{
+        const struct sc_layout *layout = sc_layout_of((uint64_t)kind);
+        *out                           = (struct sc_msg){ .kind = kind };
+        for (size_t i = 0; i < layout->count; i++) {
+                const struct sc_field *f = &layout->fields[i];
+                if (is_number(f))
+                        wire_set_number(f, out, number_of(gen, f, shape));
+                else if (is_view(f))
+                        wire_set_view(f, out, view_of(gen, f->min, f->max, shape));
+        }
+        if (kind == SC_MSG_HELLO)
+                mend_hello(gen, shape, &out->hello);
+}
+
+void wire_gen_random(struct wire_gen *gen, int kind, struct sc_msg *out)
+{
+        fill(gen, kind, RANDOM, out);
+}
+
+void wire_gen_smallest(struct wire_gen *gen, int kind, struct sc_msg *out)
+{
+        fill(gen, kind, SMALLEST, out);
+}
+
+void wire_gen_largest(struct wire_gen *gen, int kind, struct sc_msg *out)
+{
+        fill(gen, kind, LARGEST, out);
+}
+
+/* ---- comparing ---------------------------------------------------------------------------------- */
+
+static bool same_view(struct sc_view a, struct sc_view b)
+{
+        return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static bool same_arrays(const struct sc_hello *a, const struct sc_hello *b)
+{
+        if (a->function_count != b->function_count || a->hold_count != b->hold_count)
+                return false;
+        for (uint32_t i = 0; i < a->function_count; i++)
+                if (!same_view(a->functions[i], b->functions[i]))
+                        return false;
+        for (uint32_t i = 0; i < a->hold_count; i++)
+                for (size_t k = 0; k < sc_layout_hold.count; k++) {
+                        const struct sc_field *f = &sc_layout_hold.fields[k];
+                        if (wire_number(f, &a->holds[i]) != wire_number(f, &b->holds[i]))
+                                return false;
+                }
+        return true;
+}
+
+bool wire_same(const struct sc_msg *a, const struct sc_msg *b)
+{
+        const struct sc_layout *layout = sc_layout_of((uint64_t)a->kind);
+        if (a->kind != b->kind)
+                return false;
+        for (size_t i = 0; i < layout->count; i++) {
+                const struct sc_field *f = &layout->fields[i];
+                if (is_number(f) && wire_number(f, a) != wire_number(f, b))
+                        return false;
+                if (is_view(f) && !same_view(wire_view(f, a), wire_view(f, b)))
+                        return false;
+        }
+        return a->kind != SC_MSG_HELLO || same_arrays(&a->hello, &b->hello);
+}
