@@ -30,11 +30,13 @@ struct sc_cli *sc_cli_create(struct sc_mem *mem, const struct sc_cli_options *op
 void           sc_cli_destroy(struct sc_cli *c);
 void           sc_cli_step(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out);
 sc_ns          sc_cli_deadline(const struct sc_cli *c);
-/* Reserves all that a SUBMIT of `bytes` body bytes needs: 0, SC_E_FULL, SC_E_NOMEM or SC_E_STATE.  On 0 the
- * very next step must be that SUBMIT, with task.lo = sc_cli_next_sequence(). */
+/* Reserves all that a SUBMIT of `bytes` body bytes (and any function name) needs: 0, SC_E_FULL, SC_E_NOMEM,
+ * SC_E_TOO_BIG, or SC_E_STATE when closing, given up, or not a client.  On 0 the very next step must be
+ * that SUBMIT, with task.lo = sc_cli_next_sequence(). */
 int            sc_cli_admissible(struct sc_cli *c, size_t bytes);
 uint64_t       sc_cli_next_sequence(const struct sc_cli *c); /* from 1 */
-/* The next one will be `sequence`, not below the present next: numbers given out to tasks that could not be admitted. */
+/* The next one will be `sequence`, not below the present next: those between went to tasks that could not be
+ * admitted. */
 void           sc_cli_skip_to(struct sc_cli *c, uint64_t sequence);
 void           sc_cli_hello(struct sc_cli *c, struct sc_hello *out);
 void           sc_cli_stats(const struct sc_cli *c, struct sc_cli_stats *out);

@@ -35,7 +35,8 @@ void sc_cli_complete(struct sc_cli *c, struct sc_cli_row *row, const struct sc_r
         effect->msg.result       = *result;
         count(c, reason);
         if (row->unconfirmed)
-                sc_cli_confirm(result->task, reason == SC_REASON_CANCELLED ? SC_CANCEL_CANCELED : SC_CANCEL_FAILED, out);
+                sc_cli_confirm(result->task, reason == SC_REASON_CANCELLED ? SC_CANCEL_CANCELED : SC_CANCEL_FAILED,
+                               out);
         sc_cli_move_row(c, row, SC_CLI_END);
         if (c->want_room && c->phase == SC_CLI_OPEN) {
                 c->want_room = false;
@@ -131,11 +132,12 @@ static struct sc_cli_row *any_row(struct sc_cli *c)
 
 void sc_cli_end_all(struct sc_cli *c, struct sc_out *out)
 {
-        const bool closing = c->phase == SC_CLI_CLOSING;
+        const bool           closing = c->phase == SC_CLI_CLOSING;
+        const enum sc_reason reason  = closing ? SC_REASON_CANCELLED : SC_REASON_CLIENT;
         while (sc_cli_room(out) > 2) {
                 struct sc_cli_row *row = any_row(c);
                 if (row) {
-                        sc_cli_end(c, row, closing ? SC_REASON_CANCELLED : SC_REASON_CLIENT, c->end_status, c->end_text, out);
+                        sc_cli_end(c, row, reason, c->end_status, c->end_text, out);
                         continue;
                 }
                 c->phase                 = SC_CLI_OVER;

@@ -146,10 +146,30 @@ static void say_want(struct sc_cli *c, uint32_t tasks, uint32_t kib, struct sc_o
         sc_out_send(out, c->link, SC_MSG_WANT)->want = (struct sc_want){ .tasks = tasks, .kib = kib };
 }
 
+static uint32_t larger(uint64_t a, uint64_t b)
+{
+        const uint64_t most = a > b ? a : b;
+        return most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+}
+
+/* What an idle client keeps.  Who was given less than usual is one of many, or at a small scheduler: others
+ * may wait for what it does not use. */
+static uint32_t kept_tasks(const struct sc_cli *c)
+{
+        const uint64_t used = 2 * (uint64_t)c->pending;
+        return larger(used, c->grant_tasks >= SC_CLI_IDLE_TASKS ? SC_CLI_IDLE_TASKS : 1);
+}
+
+static uint32_t kept_kib(const struct sc_cli *c)
+{
+        const uint64_t used = 2 * ((c->bytes + 1023) >> 10);
+        return larger(used, c->grant_kib >= SC_CLI_IDLE_KIB ? SC_CLI_IDLE_KIB : SC_CLI_LEAST_KIB);
+}
+
 static bool has_surplus(const struct sc_cli *c)
 {
-        return c->granted && !c->lowering && c->pending == 0 &&
-               (c->grant_tasks > SC_CLI_IDLE_TASKS || c->grant_kib > SC_CLI_IDLE_KIB);
+        return c->granted && !c->lowering && c->unsent_count == 0 &&
+               (c->grant_tasks > kept_tasks(c) || c->grant_kib > kept_kib(c));
 }
 
 sc_ns sc_cli_idle_at(const struct sc_cli *c)
@@ -160,8 +180,10 @@ sc_ns sc_cli_idle_at(const struct sc_cli *c)
 /* Between the smaller WANT and its answer a larger grant may still be on its way; it does not count. */
 static void give_grant_back(struct sc_cli *c, struct sc_out *out)
 {
-        c->lowering = true;
-        say_want(c, SC_CLI_IDLE_TASKS, SC_CLI_IDLE_KIB, out);
+        const uint32_t tasks = kept_tasks(c), kib = kept_kib(c);
+        c->lowering   = true;
+        c->idle_since = c->now;
+        say_want(c, tasks < c->grant_tasks ? tasks : c->grant_tasks, kib < c->grant_kib ? kib : c->grant_kib, out);
         sc_cli_granted(c, c->grant_tasks, c->grant_kib);
 }
 
@@ -178,7 +200,7 @@ static void ask_for_grant(struct sc_cli *c, struct sc_out *out)
 {
         const uint64_t kib  = (c->bytes + 1023) >> 10;
         const bool     more = c->pending > c->want_tasks || kib > c->want_kib;
-        if (c->pending > 0)
+        if (c->unsent_count > 0)
                 c->idle_since = c->now;
         if (c->now >= sc_cli_idle_at(c))
                 give_grant_back(c, out);

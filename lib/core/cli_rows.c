@@ -83,8 +83,10 @@ int sc_cli_admissible(struct sc_cli *c, size_t bytes)
 /* The room for the longest function name is mostly not needed; keeping it would do, too. */
 static struct sc_cli_row *fit(struct sc_cli *c, struct sc_cli_row *row, size_t bytes)
 {
-        const size_t       size = sizeof *row + bytes;
-        struct sc_cli_row *less = row->size - size >= SC_NAME_MAX / 2 ? sc_mem_resize(c->mem, row, row->size, size) : NULL;
+        const size_t size = sizeof *row + bytes;
+        if (row->size - size < SC_NAME_MAX / 2)
+                return row;
+        struct sc_cli_row *less = sc_mem_resize(c->mem, row, row->size, size);
         if (!less)
                 return row;
         less->size = size;

@@ -228,9 +228,16 @@ static struct sched_class *oldest(const struct sc_sched *s, const struct sched_w
         return best;
 }
 
+/* Only while nobody with room is less loaded: what it gave back because others idle must not return to it. */
+static bool is_first(const struct sc_sched *s, const struct sched_worker *w)
+{
+        const struct sched_worker *top = sc_heap_top(&s->roomy);
+        return !top || top == w || sc_sched_roomier(w, top);
+}
+
 static void refill(struct sc_sched *s, struct sched_worker *w, struct sc_out *out)
 {
-        while (sc_sched_has_room(w) && may_place(s, out)) {
+        while (sc_sched_has_room(w) && is_first(s, w) && may_place(s, out)) {
                 struct sched_class *c = oldest(s, w);
                 if (!c)
                         return;
@@ -339,7 +346,7 @@ static uint32_t recall_from(struct sc_sched *s, struct sched_worker *from, const
 void sc_sched_balance(struct sc_sched *s, struct sc_out *out)
 {
         const struct sched_worker *idle = sc_heap_top(&s->roomy);
-        if (!s->balance_due || s->now < s->balance_at || !idle || s->excess == 0)
+        if (!s->balance_due || s->now < s->balance_at || s->excess == 0 || !idle || idle->assigned >= idle->slots)
                 return;
         s->balance_due = false;
         s->balance_at  = sc_ns_add(s->now, SCHED_BALANCE_REST);

@@ -11,8 +11,11 @@
 #include "sc_mem.h"
 #include "sc_status.h"
 
+/* Slots that could take a run some day. */
 static uint32_t usable(const struct sc_work *w)
 {
+        if (w->draining)
+                return 0;
         return w->slots - sc_work_busy(w) + w->count[SC_RUN_RUNNING] - w->held[SC_RUN_RUNNING];
 }
 
@@ -27,7 +30,7 @@ static uint32_t wanted_prefetch(const struct sc_work *w)
         return runs < 1 ? 1 : runs > SC_PREFETCH_MAX ? SC_PREFETCH_MAX : (uint32_t)runs;
 }
 
-/* A worker whose slots are all stuck takes nothing. */
+/* A worker whose slots are all stuck, or that is leaving, takes nothing. */
 static uint32_t credit(uint32_t slots, uint32_t prefetch)
 {
         return slots > 0 ? slots + prefetch : 0;
@@ -36,7 +39,7 @@ static uint32_t credit(uint32_t slots, uint32_t prefetch)
 /* Small changes of the adaptive prefetch are not worth a word. */
 static void grant(struct sc_work *w, struct sc_out *out)
 {
-        if (w->link == 0 || w->draining)
+        if (w->link == 0)
                 return;
         const uint32_t slots    = usable(w);
         const uint32_t prefetch = wanted_prefetch(w);
@@ -613,7 +616,7 @@ void sc_work_hello(struct sc_work *w, struct sc_hello *out, uint32_t *grant_task
                 .name           = w->name,
                 .tenant         = w->tenant,
                 .slots          = w->slots,
-                .free_slots     = w->slots - sc_work_busy(w),
+                .free_slots     = w->draining ? 0 : w->slots - sc_work_busy(w),
                 .functions      = w->functions,
                 .function_count = w->function_count,
                 .holds          = w->holds,
@@ -622,7 +625,7 @@ void sc_work_hello(struct sc_work *w, struct sc_hello *out, uint32_t *grant_task
         w->told_usable   = usable(w);
         w->told_prefetch = wanted_prefetch(w);
         w->told          = true;
-        *grant_tasks     = w->draining ? 0 : credit(w->told_usable, w->told_prefetch);
+        *grant_tasks     = credit(w->told_usable, w->told_prefetch);
 }
 
 void sc_work_stats(const struct sc_work *w, struct sc_work_stats *out)

@@ -2,6 +2,11 @@
  * The worker's core: what it was assigned, which run has which slot, what it printed and is owed,
  * DONEs not yet confirmed, cancel, recall, time limits, the return after a lost link.
  * One scheduler, one link at a time.
+ *
+ * The numbers of runs in SC_FX_RUN (msg.assign.run), SC_FX_STOP, SC_FX_READ_MORE, SC_EV_RAN and
+ * SC_EV_OUTPUT are the worker's own and stay the same for a run's life, while a KEEP may change the
+ * scheduler's.  They are those of the ASSIGN unless a run kept from another epoch has that number.
+ * Every SC_FX_RUN is answered by exactly one SC_EV_RAN, also after SC_FX_CLOSED.
  */
 #ifndef SC_WORK_H
 #define SC_WORK_H

@@ -55,7 +55,8 @@ static void read_more(struct sc_work *w, struct sc_run *run, struct sc_out *out)
         struct sc_run_output *output = run->output;
         if (run->state != SC_RUN_RUNNING || output->asked_more)
                 return;
-        if (output->end - output->confirmed >= w->output_window || output->held / 2 >= w->output_window)
+        const uint64_t memory = 2 * (w->output_window + sizeof(struct sc_chunk) + SC_CHUNK_LEAST);
+        if (output->end - output->confirmed >= w->output_window || output->held >= memory)
                 return;
         output->asked_more = true;
         sc_out_add(out, SC_FX_READ_MORE)->run = run->handle;

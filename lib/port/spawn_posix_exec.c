@@ -42,7 +42,8 @@ int sc_nest_init(struct sc_nest *nest)
 {
         const size_t guard = (size_t)sysconf(_SC_PAGESIZE);
         nest->stack_size   = STACK_SIZE + guard;
-        char *stack = mmap(NULL, nest->stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+        const int flags    = MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK;
+        char     *stack    = mmap(NULL, nest->stack_size, PROT_READ | PROT_WRITE, flags, -1, 0);
         if (stack == MAP_FAILED)
                 return SC_E_NOMEM;
         nest->stack = stack;

@@ -164,7 +164,9 @@ struct sc_spawner {
 void sc_child_begin(struct sc_child *child);                    /* spawns it, or notes why not */
 void sc_child_send_signal(struct sc_child *child, int signal);
 void sc_child_end_it(struct sc_child *child);                   /* kill -9, and no waiting for who holds its outputs */
-void sc_child_advance(struct sc_child *child);                  /* reads, reaps, tells; the child may be gone afterwards */
-void sc_child_drop(struct sc_child *child, sc_ns deadline);     /* destroy: kills, reaps, closes; tells nobody */
+/* reads, reaps, tells; the child may be gone afterwards */
+void sc_child_advance(struct sc_child *child);
+/* destroy: kills, reaps, closes; tells nobody */
+void sc_child_drop(struct sc_child *child, sc_ns deadline);
 
 #endif

@@ -127,7 +127,9 @@ static void note_not_started(struct sc_child *child, enum sc_birth_step step, in
 {
         close_streams(child);
         child->known = child->reaped = true;
-        child->outcome = (struct sc_outcome){ .reason = SC_REASON_NOT_STARTED, .how = SC_HOW_NOT_STARTED, .code = error };
+        child->outcome               = (struct sc_outcome){
+                .reason = SC_REASON_NOT_STARTED, .how = SC_HOW_NOT_STARTED, .code = error
+        };
         sc_words_not_started(child->text, &child->exec, step, error);
 }
 

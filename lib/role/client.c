@@ -761,8 +761,10 @@ static void leave_loop(struct scaler_client *c)
 {
         sc_loop_hold(c->rt->loop);
         sc_loop_unpost(c->rt->loop, &c->front);
-        sc_nets_fini(&c->nets);
         sc_loop_leave(c->rt->loop, &c->member);
+        sc_cli_shell_destroy(c->shell); /* its links close over nets that are still there */
+        c->shell = NULL;
+        sc_nets_fini(&c->nets);
         end_all(c);
         sc_loop_release(c->rt->loop);
 }

@@ -325,8 +325,10 @@ void scaler_scheduler_destroy(scaler_scheduler *s)
                 scaler_scheduler_stop(s, GOODBYE_MS);
         if (s->joined) {
                 sc_loop_hold(s->rt->loop);
-                sc_nets_fini(&s->nets);
                 sc_loop_leave(s->rt->loop, &s->member);
+                sc_sched_shell_destroy(s->shell); /* its links close over nets that are still there */
+                s->shell = NULL;
+                sc_nets_fini(&s->nets);
                 sc_loop_release(s->rt->loop);
         }
         sc_sched_shell_destroy(s->shell);

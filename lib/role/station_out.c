@@ -161,7 +161,7 @@ void sc_peer_flush(struct sc_station *st, struct sc_peer *peer)
 {
         if (peer->busy)
                 return;
-        if (peer->ping && peer->state == SC_PEER_UP)
+        if (peer->ping && peer->state == SC_PEER_UP && peer->hello_queued)
                 queue_ping(st, peer);
         peer->ping = false;
         if (sc_link_ack_urgent(&peer->link))

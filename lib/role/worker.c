@@ -422,11 +422,19 @@ static void end_life(struct scaler_worker *w)
         end_runs(w);
         if (!w->given_up)
                 wait_for(w, &w->left, GOODBYE_MS);
+}
+
+static void leave_loop(struct scaler_worker *w)
+{
         sc_slots_destroy(w->slots);
-        sc_spawner_destroy(w->spawner);
+        if (!w->joined)
+                return;
         sc_loop_hold(w->rt->loop);
-        sc_nets_fini(&w->nets);
+        sc_spawner_destroy(w->spawner);
         sc_loop_leave(w->rt->loop, &w->member);
+        sc_work_shell_destroy(w->shell); /* its links close over nets that are still there */
+        w->shell = NULL;
+        sc_nets_fini(&w->nets);
         sc_loop_release(w->rt->loop);
 }
 
@@ -436,15 +444,7 @@ void scaler_worker_destroy(scaler_worker *w)
                 return;
         if (w->state != SC_CLIENT_NEW)
                 end_life(w);
-        else if (w->joined) { /* start failed half way */
-                sc_slots_destroy(w->slots);
-                sc_loop_hold(w->rt->loop);
-                sc_nets_fini(&w->nets);
-                sc_loop_leave(w->rt->loop, &w->member);
-                sc_loop_release(w->rt->loop);
-        } else {
-                sc_slots_destroy(w->slots);
-        }
+        leave_loop(w);
         sc_work_shell_destroy(w->shell);
         for (size_t i = 0; i < w->function_count; i++) {
                 if (w->functions[i].destroy)

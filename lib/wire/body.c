@@ -119,7 +119,7 @@ int sc_body_pack_args(struct sc_buf *buf, const struct sc_view *args, uint32_t c
 int sc_body_unpack_args(struct sc_view body, struct sc_view *args, uint32_t max, uint32_t *count)
 {
         struct sc_cursor c     = cursor_of(body);
-        struct sc_keys   keys   = { { 0, 0 } };
+        struct sc_keys   keys  = { 0, 0 };
         uint32_t         pairs = 0, found = 0;
         if (body.len > SC_BODY_MAX || (body.len > 0 && !sc_get_map(&c, &pairs)))
                 return SC_E_PROTOCOL;
@@ -192,11 +192,11 @@ int sc_body_pack_command(struct sc_buf *buf, const struct sc_command *k)
         const uint32_t pairs = 1u + (k->flags > 0) + (k->output_max > 0) + (k->cwd.len > 0) + (k->input.len > 0) +
                                (k->envc > 0);
         uint8_t *at = sc_put_map(buf->data + buf->len, pairs);
-        at = put_number(at, KEY_FLAGS, k->flags);
-        at = put_number(at, KEY_OUTPUT_MAX, k->output_max);
-        at = put_view(at, KEY_CWD, k->cwd);
-        at = put_view(at, KEY_INPUT, k->input);
-        at = put_array(at, KEY_ARGV, k->argv, k->argc);
+        at          = put_number(at, KEY_FLAGS, k->flags);
+        at          = put_number(at, KEY_OUTPUT_MAX, k->output_max);
+        at          = put_view(at, KEY_CWD, k->cwd);
+        at          = put_view(at, KEY_INPUT, k->input);
+        at          = put_array(at, KEY_ARGV, k->argv, k->argc);
         if (k->envc > 0)
                 at = put_array(at, KEY_ENV, k->env, k->envc);
         buf->len += size;
@@ -232,8 +232,8 @@ static bool get_value(struct sc_cursor *c, uint8_t key, struct sc_command *k, st
 int sc_body_unpack_command(struct sc_view body, struct sc_command *out, struct sc_view *argv, struct sc_view *env)
 {
         struct sc_cursor  c    = cursor_of(body);
-        struct sc_keys    keys = { { 0, 0 } };
-        struct sc_command k = { .argv = argv, .env = env };
+        struct sc_keys    keys = { 0, 0 };
+        struct sc_command k    = { .argv = argv, .env = env };
         uint32_t          pairs;
         if (body.len == 0 || body.len > SC_BODY_MAX || !sc_get_map(&c, &pairs))
                 return SC_E_PROTOCOL;

@@ -122,13 +122,13 @@ static uint8_t *put_names(uint8_t *at, const struct sc_field *f, const struct sc
 
 static uint8_t *put_hold(uint8_t *at, const struct sc_hold *hold)
 {
-        uint8_t *head = at++;
+        uint8_t *head  = at++;
         uint8_t  count = 0;
         for (size_t i = 0; i < sc_layout_hold.count; i++) {
                 const struct sc_field *f      = &sc_layout_hold.fields[i];
                 uint8_t               *before = at;
-                at = put_number(at, f, load_number(f, (const uint8_t *)hold));
-                count = (uint8_t)(count + (at != before));
+                at                            = put_number(at, f, load_number(f, (const uint8_t *)hold));
+                count                         = (uint8_t)(count + (at != before));
         }
         sc_put_map(head, count);
         return at;
@@ -184,7 +184,7 @@ static uint8_t *put_field(uint8_t *at, const struct sc_field *f, const struct sc
  * head, which the bound has room for. */
 static uint8_t *put_record(uint8_t *at, const struct sc_layout *layout, const struct sc_msg *msg)
 {
-        at           = sc_put_uint(sc_put_array(at, 2), (uint64_t)msg->kind);
+        at             = sc_put_uint(sc_put_array(at, 2), (uint64_t)msg->kind);
         uint8_t *head  = at++;
         uint32_t count = 0;
         for (size_t i = 0; i < layout->count; i++) {
@@ -320,7 +320,7 @@ static const struct sc_field *find_field(const struct sc_layout *layout, uint8_t
 static bool get_fields(struct sc_cursor *c, const struct sc_layout *layout, void *base, struct arrays *arrays)
 {
         uint32_t       count;
-        struct sc_keys keys = { { 0, 0 } };
+        struct sc_keys keys = { 0, 0 };
         size_t         from = 0;
         if (!sc_get_map(c, &count))
                 return false;
@@ -332,7 +332,7 @@ static bool get_fields(struct sc_cursor *c, const struct sc_layout *layout, void
                 if (!(f ? get_field(c, f, base, arrays) : sc_get_skip(c)))
                         return false;
         }
-        return (keys.seen[0] & layout->required) == layout->required || sc_get_fail(c, "a required field is missing");
+        return (keys.low & layout->required) == layout->required || sc_get_fail(c, "a required field is missing");
 }
 
 /* ---- the arrays of a HELLO ---------------------------------------------------------------------- */
@@ -435,7 +435,7 @@ static int finish_hello(const struct arrays *arrays, struct sc_codec_arena *aren
                         const char **why)
 {
         const uint8_t   *names = arrays->names.ptr, *holds = arrays->holds.ptr;
-        struct sc_cursor c = { .at = names, .end = names ? names + arrays->names.len : NULL };
+        struct sc_cursor c      = { .at = names, .end = names ? names + arrays->names.len : NULL };
         int              status = names ? get_names(&c, arena, hello) : 0;
         if (status == 0 && holds) {
                 c      = (struct sc_cursor){ .at = holds, .end = holds + arrays->holds.len };

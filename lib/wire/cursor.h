@@ -215,7 +215,7 @@ static inline bool sc_get_uint(struct sc_cursor *c, uint64_t *out)
 /* The keys of one map: small numbers from 1, each at most once, in any order. */
 enum { SC_KEY_MAX = 127 };
 struct sc_keys {
-        uint64_t seen[2];
+        uint64_t low, high; /* bit sets: 1 to 63, 64 to 127 */
 };
 static inline bool sc_get_key(struct sc_cursor *c, struct sc_keys *keys, uint8_t *out)
 {
@@ -224,10 +224,11 @@ static inline bool sc_get_key(struct sc_cursor *c, struct sc_keys *keys, uint8_t
                 return false;
         if (key == 0 || key > SC_KEY_MAX)
                 return sc_get_fail(c, "a key is not a number from 1 to 127");
-        const uint64_t bit = UINT64_C(1) << (key & 63);
-        if (keys->seen[key >> 6] & bit)
+        const uint64_t low = key < 64 ? UINT64_C(1) << key : 0, high = key < 64 ? 0 : UINT64_C(1) << (key - 64);
+        if ((keys->low & low) | (keys->high & high))
                 return sc_get_fail(c, "a key comes twice");
-        keys->seen[key >> 6] |= bit;
+        keys->low |= low;
+        keys->high |= high;
         *out = (uint8_t)key;
         return true;
 }

@@ -67,15 +67,15 @@ static const char *complaint(const struct sc_frame_head *head)
 
 int sc_frame_get(const uint8_t in[SC_FRAME_HEAD], struct sc_frame_head *out, const char **why)
 {
-        const struct sc_frame_head head = { .length      = get32(in),
-                                            .type        = in[4],
-                                            .flags       = in[5],
-                                            .count       = (uint16_t)get16(in + 6),
-                                            .seq         = get32(in + 8),
-                                            .ack         = get32(in + 12),
-                                            .grant_tasks = get32(in + 16),
-                                            .grant_kib   = get32(in + 20) };
-        const char *wrong = complaint(&head);
+        const struct sc_frame_head head  = { .length      = get32(in),
+                                             .type        = in[4],
+                                             .flags       = in[5],
+                                             .count       = (uint16_t)get16(in + 6),
+                                             .seq         = get32(in + 8),
+                                             .ack         = get32(in + 12),
+                                             .grant_tasks = get32(in + 16),
+                                             .grant_kib   = get32(in + 20) };
+        const char                *wrong = complaint(&head);
         if (wrong) {
                 *why = wrong;
                 return SC_E_PROTOCOL;

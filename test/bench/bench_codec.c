@@ -32,7 +32,7 @@ static void fill(int kind, uint64_t n, struct sc_msg *m)
         const struct sc_id      task    = { UINT64_C(0x8123456789abcdef), n + 1 };
         const struct sc_spec    spec    = { .function = text("square"), .body = text("sixteen bytes ok") };
         const struct sc_outcome outcome = { .wall_us = 12 + n % 100, .user_us = 9, .result = text("8 bytes.") };
-        *m = (struct sc_msg){ .kind = kind };
+        *m                              = (struct sc_msg){ .kind = kind };
         switch (kind) {
         case SC_MSG_SUBMIT:
                 m->submit = (struct sc_submit){ .task = task, .spec = spec };
@@ -50,11 +50,13 @@ static void fill(int kind, uint64_t n, struct sc_msg *m)
                 m->result = (struct sc_result){ .task = task, .attempts = 1, .worker = task.hi, .outcome = outcome };
                 break;
         default:
-                m->output = (struct sc_output){ .task   = task,
-                                                .run    = n + 70000,
-                                                .stream = 1,
-                                                .offset = n * 64,
-                                                .bytes  = text("a line of output, sixty-four bytes long with what ends it here.") };
+                m->output = (struct sc_output){
+                        .task   = task,
+                        .run    = n + 70000,
+                        .stream = 1,
+                        .offset = n * 64,
+                        .bytes  = text("a line of output, sixty-four bytes long with what ends it here.")
+                };
         }
 }
 

@@ -4,6 +4,7 @@
  *
  *     floor_copy tcp|ipc BYTES [REPEAT]      medians of REPEAT copies, and the processor time of both ends
  */
+#include <semaphore.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -35,16 +36,47 @@ static uint8_t byte_at(size_t i)
         return (uint8_t)(((uint32_t)i * 2654435761u) >> 24);
 }
 
-static void move(nng_stream *stream, nng_aio *aio, void (*step)(nng_stream *, nng_aio *), size_t step_max)
+struct transfer { /* goes on in nng's own callback until all is moved */
+        nng_stream *stream;
+        nng_aio    *aio;
+        void      (*step)(nng_stream *stream, nng_aio *aio); /* send or receive */
+        size_t      step_max, at;
+        sem_t       done;
+};
+
+static void move_on(struct transfer *transfer)
 {
-        for (size_t at = 0; at < size;) {
-                nng_iov iov = { .iov_buf = object + at, .iov_len = size - at < step_max ? size - at : step_max };
-                nng_aio_set_iov(aio, 1, &iov);
-                step(stream, aio);
-                nng_aio_wait(aio);
-                floor_check("move", nng_aio_result(aio));
-                at += nng_aio_count(aio);
-        }
+        const size_t left = size - transfer->at;
+        const size_t step = left < transfer->step_max ? left : transfer->step_max;
+        nng_iov      iov  = { .iov_buf = object + transfer->at, .iov_len = step };
+        nng_aio_set_iov(transfer->aio, 1, &iov);
+        transfer->step(transfer->stream, transfer->aio);
+}
+
+static void on_moved(void *arg)
+{
+        struct transfer *transfer = arg;
+        if (nng_aio_result(transfer->aio) != 0)
+                return; /* the other process has ended, and says why */
+        transfer->at += nng_aio_count(transfer->aio);
+        if (transfer->at < size)
+                move_on(transfer);
+        else
+                sem_post(&transfer->done);
+}
+
+static void transfer_init(struct transfer *transfer)
+{
+        sem_init(&transfer->done, 0, 0);
+        floor_check("aio", nng_aio_alloc(&transfer->aio, on_moved, transfer));
+}
+
+static void move(struct transfer *transfer)
+{
+        transfer->at = 0;
+        move_on(transfer);
+        while (sem_wait(&transfer->done) != 0)
+                ;
 }
 
 static void tell(int fd, const void *bytes, size_t len)
@@ -69,15 +101,16 @@ static void check_object(void)
 static void receive(void)
 {
         int                  port;
-        nng_aio             *aio;
         nng_stream_listener *listener = floor_listen(&place, &port);
-        nng_stream          *stream   = floor_accept(&place, listener, port, address[1]);
-        floor_check("aio", nng_aio_alloc(&aio, NULL, NULL));
+        struct transfer      transfer = { .stream   = floor_accept(&place, listener, port, address[1]),
+                                          .step     = nng_stream_recv,
+                                          .step_max = size };
+        transfer_init(&transfer);
         memset(object, 0xff, size);
         for (long i = 0; i < repeat; i++) {
                 const uint64_t cpu = cpu_ns();
                 tell(ready[1], "r", 1);
-                move(stream, aio, nng_stream_recv, size);
+                move(&transfer);
                 const struct figures mine = { .wall_ns = bench_now_ns(), .cpu_ns = cpu_ns() - cpu };
                 tell(results[1], &mine, sizeof mine);
                 if (i == 0)
@@ -87,9 +120,10 @@ static void receive(void)
 
 static void send_all(uint64_t *walls, uint64_t *cpus)
 {
-        nng_aio    *aio;
-        nng_stream *stream = floor_dial(&place, address[0]);
-        floor_check("aio", nng_aio_alloc(&aio, NULL, NULL));
+        struct transfer transfer = { .stream   = floor_dial(&place, address[0]),
+                                     .step     = nng_stream_send,
+                                     .step_max = STEP };
+        transfer_init(&transfer);
         for (size_t i = 0; i < size; i++)
                 object[i] = byte_at(i);
         for (long i = 0; i < repeat; i++) {
@@ -97,7 +131,7 @@ static void send_all(uint64_t *walls, uint64_t *cpus)
                 struct figures theirs;
                 hear(ready[0], &go, 1);
                 const uint64_t cpu = cpu_ns(), begin = bench_now_ns();
-                move(stream, aio, nng_stream_send, STEP);
+                move(&transfer);
                 const uint64_t mine = cpu_ns() - cpu;
                 hear(results[0], &theirs, sizeof theirs);
                 walls[i] = theirs.wall_ns - begin; /* CLOCK_MONOTONIC is the same in both */

@@ -76,7 +76,8 @@ static inline nng_stream_listener *floor_listen(const struct floor_place *place,
 }
 
 /* Tells the port to the next who may come, and waits for it. */
-static inline nng_stream *floor_accept(const struct floor_place *place, nng_stream_listener *listener, int port, int tell)
+static inline nng_stream *floor_accept(const struct floor_place *place, nng_stream_listener *listener, int port,
+                                       int tell)
 {
         nng_aio *aio;
         floor_check("aio", nng_aio_alloc(&aio, NULL, NULL));

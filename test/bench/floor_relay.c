@@ -80,9 +80,9 @@ static void add(struct side *side, const void *bytes, size_t len)
 }
 
 /* Lock held. */
-static void add_new(struct side *side)
+static void add_new(struct side *side, uint64_t now)
 {
-        const struct frame frame = { .number = (uint64_t)sent++, .sent_ns = bench_now_ns() };
+        const struct frame frame = { .number = (uint64_t)sent++, .sent_ns = now };
         add(side, &frame, sizeof frame);
 }
 
@@ -95,7 +95,7 @@ static void finish(struct side *side, const struct frame *frame, uint64_t now)
         }
         took_ns[back++] = now - frame->sent_ns;
         if (sent < frames)
-                add_new(side);
+                add_new(side, now);
         if (back < frames)
                 return;
         pthread_mutex_lock(&end_lock);
@@ -117,14 +117,15 @@ static void on_received(void *arg)
         if (nng_aio_result(side->recv) != 0)
                 return;
         side->have += nng_aio_count(side->recv);
-        const size_t whole = side->have - side->have % sizeof(struct frame);
+        const size_t   whole = side->have - side->have % sizeof(struct frame);
+        const uint64_t now   = side->onward ? 0 : bench_now_ns();
         pthread_mutex_lock(&to->lock);
         if (side->onward)
                 add(to, side->in, whole);
         for (size_t at = 0; !side->onward && at < whole; at += sizeof(struct frame)) {
                 struct frame frame;
                 memcpy(&frame, side->in + at, sizeof frame);
-                finish(side, &frame, bench_now_ns());
+                finish(side, &frame, now);
         }
         push(to);
         pthread_mutex_unlock(&to->lock);
@@ -173,7 +174,7 @@ static double run_client(void)
         const uint64_t begin = bench_now_ns();
         pthread_mutex_lock(&side->lock);
         while (sent < window && sent < frames)
-                add_new(side);
+                add_new(side, begin);
         push(side);
         pthread_mutex_unlock(&side->lock);
         pull(side);

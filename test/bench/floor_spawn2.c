@@ -122,7 +122,7 @@ static void duties(long count)
         for (int i = 0; i < 3 * LANES; i++)
                 watched[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
         for (int i = 0; i < LANES; i++)
-                lanes[i] = (struct lane){ .end = &watched[3 * i], .out = &watched[3 * i + 1], .err = &watched[3 * i + 2] };
+                lanes[i] = (struct lane){ watched + 3 * i, watched + 3 * i + 1, watched + 3 * i + 2, 0 };
         for (int i = 0; i < LANES && begun < count; i++, begun++)
                 open_lane(&lanes[i]);
         while (ended < count) {

@@ -1,10 +1,10 @@
 /*
  * Nodes.  Upcalls take the node's lock for a moment; the test's own thread takes the loop's token
- * before it uses the net, as a role does.
+ * before it uses the net, as a role does.  Child processes use nodes too, outside of any Check test: so
+ * what must hold is asserted with SC_ASSERT.
  */
 #include "node.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 
 #include "net_mem.h"
 #include "net_nng.h"
+#include "sc_assert.h"
 #include "sc_status.h"
 
 const char *kind_name(enum kind kind)
@@ -56,13 +57,13 @@ static void peer_push(struct peer *peer)
         if (peer->echo.len > 0)
                 sc_buf_swap(&buf, &peer->echo);
         for (size_t i = 0; peer->pump_left > 0 && i < peer->pump_batch; i++, peer->pump_left--) {
-                ck_assert(sc_buf_reserve(&buf, peer->pump_size));
+                SC_ASSERT(sc_buf_reserve(&buf, peer->pump_size));
                 frame_fill(buf.data + buf.len, peer->pump_size, peer->frames_out++);
                 buf.len += peer->pump_size;
         }
         peer->sending = true;
         peer->node->net->ops->send(peer->conn, &buf);
-        ck_assert_uint_eq(buf.len, 0);
+        SC_ASSERT(buf.len == 0);
         sc_buf_fini(&buf);
 }
 
@@ -103,13 +104,13 @@ static void frame(void *ctx, void *user, const uint8_t *bytes, size_t len)
         struct node *node = ctx;
         struct peer *peer = user;
         lock(node);
-        ck_assert_ptr_nonnull(peer->conn);
+        SC_ASSERT(peer->conn);
         if (!frame_good(bytes, len, peer->frames_in))
                 peer->wrong++;
         peer->frames_in++;
         peer->bytes_in += len;
         if (node->echoes) {
-                ck_assert(sc_buf_add(&peer->echo, bytes, len));
+                SC_ASSERT(sc_buf_add(&peer->echo, bytes, len));
                 peer_push(peer);
         }
         unlock(node);
@@ -120,8 +121,8 @@ static void writable(void *ctx, void *user)
         struct node *node = ctx;
         struct peer *peer = user;
         lock(node);
-        ck_assert_ptr_nonnull(peer->conn);
-        ck_assert(peer->sending);
+        SC_ASSERT(peer->conn);
+        SC_ASSERT(peer->sending);
         peer->sending = false;
         peer->writables++;
         peer_push(peer);
@@ -133,8 +134,8 @@ static void down(void *ctx, void *user, int status, const char *why)
         struct node *node = ctx;
         struct peer *peer = user;
         lock(node);
-        ck_assert_ptr_nonnull(peer->conn);
-        ck_assert_int_ne(status, 0);
+        SC_ASSERT(peer->conn);
+        SC_ASSERT(status != 0);
         peer->conn   = NULL;
         peer->status = status;
         peer->downs++;
@@ -171,12 +172,12 @@ static void begin(struct node *node, enum kind kind, struct sc_loop *loop)
         pthread_mutex_init(&node->lock, NULL);
         sc_mem_init_libc(&node->mem);
         if (!loop)
-                ck_assert_int_eq(sc_loop_create(&(struct sc_loop_options){ .mem = &node->mem }, &node->loop), 0);
+                SC_ASSERT(sc_loop_create(&(struct sc_loop_options){ .mem = &node->mem }, &node->loop) == 0);
         sc_loop_hold(node->loop);
         int status = kind == KIND_MEM ? sc_net_mem_create(&node->mem, node->loop, &upcalls, node, &node->net)
                                       : sc_net_nng_create(&node->mem, node->loop, &upcalls, node, &node->net);
         sc_loop_release(node->loop);
-        ck_assert_int_eq(status, 0);
+        SC_ASSERT(status == 0);
 }
 
 void node_start(struct node *node, enum kind kind)
@@ -221,9 +222,16 @@ void node_stop(struct node *node)
                 abort();
         remove_dir(node);
         sc_loop_destroy(node->loop);
-        ck_assert_uint_eq(atomic_load(&node->mem.used), 0);
+        SC_ASSERT(atomic_load(&node->mem.used) == 0);
         pthread_cond_destroy(&node->changed);
         pthread_mutex_destroy(&node->lock);
+}
+
+static void expect_good(int status, const struct sc_why *why)
+{
+        if (status != 0)
+                fprintf(stderr, "%s\n", why->text);
+        SC_ASSERT(status == 0);
 }
 
 static void fresh_url(struct node *node, char url[SC_URL_MAX + 1])
@@ -236,7 +244,7 @@ static void fresh_url(struct node *node, char url[SC_URL_MAX + 1])
                 break;
         case KIND_IPC:
                 snprintf(node->dir, sizeof node->dir, "%s", "/tmp/scaler-conformance-XXXXXX");
-                ck_assert_ptr_nonnull(mkdtemp(node->dir));
+                SC_ASSERT(mkdtemp(node->dir));
                 snprintf(url, SC_URL_MAX + 1, "ipc://%s/s", node->dir);
                 break;
         case KIND_ABSTRACT:
@@ -257,7 +265,7 @@ void node_listen(struct node *node)
         sc_loop_hold(node->loop);
         int status = node->net->ops->listen(node->net, url, &node->listener, node->bound, &why);
         sc_loop_release(node->loop);
-        ck_assert_msg(status == 0, "%s: %s", url, why.text);
+        expect_good(status, &why);
 }
 
 uint64_t node_dial(struct node *node, const char *url)
@@ -268,7 +276,7 @@ uint64_t node_dial(struct node *node, const char *url)
         sc_loop_hold(node->loop);
         int status = node->net->ops->dial(node->net, url, ticket, &why);
         sc_loop_release(node->loop);
-        ck_assert_msg(status == 0, "%s: %s", url, why.text);
+        expect_good(status, &why);
         return ticket;
 }
 
@@ -370,9 +378,9 @@ void peer_send_raw(struct peer *peer, const void *bytes, size_t len)
         sc_buf_init(&buf, &peer->node->mem, SIZE_MAX);
         sc_loop_hold(peer->node->loop);
         lock(peer->node);
-        ck_assert(sc_buf_add(&buf, bytes, len));
-        ck_assert_ptr_nonnull(peer->conn);
-        ck_assert(!peer->sending);
+        SC_ASSERT(sc_buf_add(&buf, bytes, len));
+        SC_ASSERT(peer->conn);
+        SC_ASSERT(!peer->sending);
         peer->sending = true;
         peer->node->net->ops->send(peer->conn, &buf);
         unlock(peer->node);

@@ -19,15 +19,14 @@ BENEATH = {
 
 
 def options(build):
-    """floor -> [compiler, include options...] of the first file compiled for it."""
+    """floor -> [compiler, include options...] of a file compiled for it."""
     found = {}
     for entry in json.loads((build / 'compile_commands.json').read_text()):
-        folders = pathlib.Path(entry['file']).parts
-        if 'lib' not in folders[:-2] or folders[-2] not in BENEATH:
-            continue
         words = shlex.split(entry['command'])
         compiler = next(word for word in words if 'ccache' not in word)
-        found.setdefault(folders[-2], [compiler] + [word for word in words if word.startswith(('-I', '-iquote', '-D'))])
+        for floor in BENEATH:
+            if any(f'libsc_{floor}.a.p/' in word for word in words):
+                found[floor] = [compiler] + [word for word in words if word.startswith(('-I', '-iquote', '-D'))]
     return found
 
 

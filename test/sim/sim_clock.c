@@ -12,6 +12,7 @@ void sim_fail(struct sim *w, const char *format, ...)
 {
         va_list args;
         va_start(args, format);
+        fflush(stdout);
         fprintf(stderr, "seed %" PRIu64 " at %.6f s: ", w->seed, (double)w->now / 1e9);
         vfprintf(stderr, format, args);
         fprintf(stderr, "\n");

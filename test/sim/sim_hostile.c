@@ -31,7 +31,7 @@ static void send_record(struct sim *w, struct sim_node *n, const struct sc_msg *
         static const uint8_t room[SC_FRAME_HEAD];
         SC_ASSERT(sc_buf_add(&buf, room, sizeof room) && sc_codec_pack(&buf, msg) == 0);
         const struct sc_frame_head head = {.length = (uint32_t)buf.len, .type = type, .count = 1, .seq = ++n->raw_seq,
-                                           .grant_tasks = 1000, .grant_kib = 1000};
+                                           .grant_tasks = n->raw_role == SC_ROLE_WORKER ? 0 : 1000, .grant_kib = 1000};
         sc_frame_put(&head, buf.data);
         if (garble)
                 for (uint64_t i = 1 + sim_below(w, 4); i > 0; i--)
@@ -45,7 +45,7 @@ void *sim_hostile_up(struct sim *w, struct sim_conn *conn)
         struct sim_node *n = &w->nodes[conn->node];
         n->raw      = conn;
         n->raw_seq  = 0;
-        n->raw_role = (uint8_t)(1 + sim_below(w, 3));
+        n->raw_role = (uint8_t)(1 + sim_below(w, 2)); /* an admin may do harm by right */
         if (sim_chance(w, 80)) {
                 const struct sc_hold hold = {.task = {77, 1 + sim_below(w, 9)}, .epoch = sim_below(w, 2) ? w->nodes[0].epoch : 5,
                                              .run = 1 + sim_below(w, 20), .flags = SC_HOLD_RUNNING};

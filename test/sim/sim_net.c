@@ -406,7 +406,7 @@ void sim_net_clog(struct sim *w, struct sim_conn *conn, sc_ns until)
 {
         sim_trace(w, "clog", conn->id, conn->node, (uint64_t)(until - w->now));
         conn->clog_until = until;
-        conn->last_arrival = sc_ns_max(conn->last_arrival, until);
+        conn->last_arrival = sc_ns_max(conn->last_arrival, until + 1); /* after all that is held up */
 }
 
 void sim_net_gone(struct sim *w, uint32_t node)

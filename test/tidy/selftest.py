@@ -80,8 +80,8 @@ SYMBOL_CASES = [
     ('core', 'int sc_w(void); int sc_c(void); int sc_c(void) { return sc_w(); }', 'needs: sc_w'),
     ('core', 'int getpid(void); int sc_c(void); int sc_c(void) { return getpid(); }', 'needs: getpid'),
     ('core', 'int other(void); int other(void) { return 1; }', 'name: other'),
-    ('core', 'int sc_count = 3;', 'mutable-global: sc_count'),
-    ('core', 'static int hidden; int sc_c(void); int sc_c(void) { return hidden++; }', 'mutable-global: hidden'),
+    ('core', 'int sc_count = 3;', 'sc_count:0: mutable-global'),
+    ('core', 'static int hidden; int sc_c(void); int sc_c(void) { return hidden++; }', 'hidden:0: mutable-global'),
     ('core', 'extern const char *const sc_names[]; const char *const sc_names[] = {"a", "b"};', None),
     ('core', '__attribute__((visibility("default"))) int scaler_x(void) { return 1; }', 'abi: scaler_x'),
 ]

@@ -15,6 +15,8 @@ import sys
 
 import tree
 
+PURE = {**{floor: tree.BENEATH[floor] for floor in ('base', 'msg', 'wire', 'core')},
+        'role_pure': ['base', 'msg', 'wire', 'core', 'role_pure']}  # library -> libraries it may need
 HEADING = '# The symbols that libscaler.so shows.  Written by: python3 test/tidy/symbols.py . build --write\n'
 
 
@@ -43,25 +45,21 @@ def matches(name, patterns):
 def check_floors(check, build):
     """Undefined symbols of the pure floors."""
     tidy = check.top / 'test/tidy'
-    defined = {}
-    for floor in tree.FLOORS:
-        library = build / f'lib/libsc_{floor}.a'
-        defined[floor] = names(library, '-g', '--defined-only') if library.exists() else set()
-    for floor in ('base', 'msg', 'wire', 'core'):
-        library = build / f'lib/libsc_{floor}.a'
-        if not library.exists():
-            continue
-        allowed = tree.read_list(tidy / f'{floor}.allow') + tree.read_list(tidy / 'compiler.allow')
-        beneath = set().union(*(defined[each] for each in tree.BENEATH[floor]))
-        for name in sorted(names(library, '-u') - beneath):
-            if not matches(name, allowed):
-                check.say(f'lib/{floor}', 0, 'needs', name)
+    libraries = {name: build / f'lib/libsc_{name}.a' for name in PURE}
+    libraries = {name: library for name, library in libraries.items() if library.exists()}
+    defined = {name: names(library, '-g', '--defined-only') for name, library in libraries.items()}
+    for name, library in libraries.items():
+        allowed = tree.read_list(tidy / f'{name}.allow') + tree.read_list(tidy / 'compiler.allow')
+        beneath = set().union(*(defined.get(each, set()) for each in PURE[name]))
+        for needed in sorted(names(library, '-u') - beneath):
+            if not matches(needed, allowed):
+                check.say(f'lib/{name}', 0, 'needs', needed)
 
 
 def check_archive(check, build):
     for name, section in sorted(symbols(build / 'lib/libscaler.a', '--defined-only')):
         if re.match(r'\.(data|bss)(?!\.rel\.ro)|\*COM\*', section):
-            check.say('libscaler.a', 0, 'mutable-global', f'{name} in {section}')
+            check.say(f'libscaler.a/{name}', 0, 'mutable-global', section)
     for name in sorted(names(build / 'lib/libscaler.a', '-g', '--defined-only')):
         if not name.startswith(('sc_', 'scaler_')):
             check.say('libscaler.a', 0, 'name', f'{name} starts neither sc_ nor scaler_')

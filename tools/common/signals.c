@@ -11,13 +11,21 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+/* Linux keeps a blocked signal even when it is ignored, so an ignored one must not be among them. */
+static void add_unless_ignored(sigset_t *set, int number)
+{
+        struct sigaction now;
+        if (sigaction(number, NULL, &now) < 0 || now.sa_handler != SIG_IGN)
+                sigaddset(set, number);
+}
+
 int signals_open(void)
 {
         sigset_t ending, blocked;
         sigemptyset(&ending);
-        sigaddset(&ending, SIGINT);
-        sigaddset(&ending, SIGTERM);
-        sigaddset(&ending, SIGHUP);
+        add_unless_ignored(&ending, SIGINT);
+        add_unless_ignored(&ending, SIGTERM);
+        add_unless_ignored(&ending, SIGHUP);
         blocked = ending;
         sigaddset(&blocked, SIGPIPE);
         if (sigprocmask(SIG_BLOCK, &blocked, NULL) < 0)

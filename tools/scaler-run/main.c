@@ -63,22 +63,21 @@ static int show_commands(const struct settings *s, const struct program *p, stru
 
 static int run_tasks(struct run *r, struct settings *s)
 {
-        scaler_security security;
-        scaler_error    err;
+        scaler_error err;
         r->signals = signals_open();
         if (r->signals < 0)
                 return refuse(r->program, "signals");
         r->cwd = s->url ? getcwd(NULL, 0) : NULL;
         if (s->url && !r->cwd)
                 return refuse(r->program, "the current directory");
-        int code = access_read(&s->access, r->program, &security);
+        int code = access_read(&s->access, r->program, &r->security);
         if (code != PROGRAM_GOES_ON)
                 return code;
         window_init(&r->window, !s->unordered);
         progress_init(&r->progress, s);
         printer_init(&r->printer, s, &r->window, &r->progress, !s->url && s->retries == 0);
         expansion_init(&r->expansion, s);
-        if (cluster_open(&r->cluster, s, &security, &err) < 0) {
+        if (cluster_open(&r->cluster, s, &r->security, &err) < 0) {
                 code = program_refuse(r->program, "%s", err.text);
         } else {
                 run_loop(r);

@@ -120,10 +120,8 @@ static int open_stream(struct report *r, struct window *w, struct task *task, st
         if (is_text < 0)
                 return -1;
         r->binary = !is_text;
-        json_key(out, stream_keys[r->stream]);
-        if (r->binary)
-                text_print(out, "null,\"%s_base64\":", stream_keys[r->stream]);
-        text_add_char(out, '"');
+        text_print(out, r->binary ? ",\"%s\":null,\"%s_base64\":\"" : ",\"%s\":\"", stream_keys[r->stream],
+                   stream_keys[r->stream]);
         r->stage = REPORT_BODY;
         return 1;
 }

@@ -98,9 +98,11 @@ void run_loop(struct run *r)
         while (!over && r->mode != RUN_KILLS) {
                 run_collect(r);
                 run_submit(r);
+                if (r->mode == RUN_KILLS)
+                        break;
                 bool flushed = printer_pump(&r->printer);
                 run_look(r);
-                over = r->mode != RUN_KILLS && is_over(r, flushed);
+                over = is_over(r, flushed);
                 show_progress(r, flushed);
                 if (!over && r->mode != RUN_KILLS)
                         wait_for_something(r);

@@ -23,6 +23,7 @@ struct run {
         struct printer         printer;
         struct progress        progress;
         struct cluster         cluster;
+        scaler_security        security; /* of a running cluster */
         struct expansion       expansion;
         char                  *cwd; /* the tasks' when the workers are elsewhere; NULL: theirs */
         int                    signals;

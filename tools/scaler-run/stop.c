@@ -9,6 +9,7 @@
 
 #include "run.h"
 #include "signals.h"
+#include "unstarted.h"
 
 static void say(struct run *r, const char *text)
 {
@@ -87,6 +88,8 @@ static void look_at_drain(struct run *r)
         drop_held(r);
         if (r->cluster.worker)
                 run_cancel_all(r, 0);
+        else
+                unstarted_cancel(r);
 }
 
 static void look_at_outputs(struct run *r)

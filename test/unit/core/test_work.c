@@ -546,6 +546,7 @@ START_TEST(a_drained_worker_returns_finishes_and_leaves)
         assign(2);
         drain();
         ck_assert_uint_eq(sent(SC_MSG_RETURNED)->about.run, 2);
+        ck_assert_uint_eq(effect(SC_FX_GRANT)->tasks, 0); /* or they would come back at once */
         assign(3);
         ck_assert_uint_eq(sent(SC_MSG_RETURNED)->about.run, 3);
         ran(1, SC_REASON_SUCCESS);

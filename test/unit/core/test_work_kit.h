@@ -97,7 +97,7 @@ static inline void assign(uint64_t run)
 
 static inline void about(enum sc_msg_kind kind, uint64_t run, bool force)
 {
-        const struct sc_msg msg = { .kind = kind, .about = { .task = task_of(run), .run = run, .force = force } };
+        const struct sc_msg msg = { .kind = (int)kind, .about = { .task = task_of(run), .run = run, .force = force } };
         say(&msg);
 }
 
@@ -105,7 +105,7 @@ static inline void about(enum sc_msg_kind kind, uint64_t run, bool force)
 static inline void answer_hold(enum sc_msg_kind kind, uint64_t run, uint64_t held_epoch, uint64_t number)
 {
         const struct sc_msg msg = {
-                .kind  = kind,
+                .kind  = (int)kind,
                 .about = { .task = task_of(run), .run = number, .held_epoch = held_epoch, .held_run = run },
         };
         say(&msg);
@@ -131,7 +131,9 @@ static inline void output_ack(uint64_t run, uint64_t received, uint64_t limit, b
 {
         const struct sc_msg msg = {
                 .kind       = SC_MSG_OUTPUT_ACK,
-                .output_ack = { .task = task_of(run), .run = run, .received = received, .limit = limit, .again = again },
+                .output_ack = {
+                        .task = task_of(run), .run = run, .received = received, .limit = limit, .again = again
+                },
         };
         say(&msg);
 }

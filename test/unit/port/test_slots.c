@@ -267,7 +267,8 @@ END_TEST
 static void *open_gate_soon(void *arg)
 {
         (void)arg;
-        nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL); /* while destroy waits, or before: both are good */
+        /* while destroy waits, or before: both are good */
+        nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL);
         open_gate();
         return NULL;
 }

@@ -218,8 +218,10 @@ START_TEST(a_command_that_cannot_run_says_exactly_why)
         make_file("orphan", "#!/nowhere/interpreter\n", 0755);
         check_not_started("no-such-command-anywhere", ENOENT, "command not found: 'no-such-command-anywhere'");
         check_not_started("", ENOENT, "command not found: ''");
-        check_not_started("./missing", ENOENT, "cannot run './missing': no such file or directory (the file or its interpreter)");
-        check_not_started("./orphan", ENOENT, "cannot run './orphan': no such file or directory (the file or its interpreter)");
+        check_not_started("./missing", ENOENT,
+                          "cannot run './missing': no such file or directory (the file or its interpreter)");
+        check_not_started("./orphan", ENOENT,
+                          "cannot run './orphan': no such file or directory (the file or its interpreter)");
         check_not_started("./plain", EACCES, "cannot run './plain': permission denied");
         check_not_started("/", EACCES, "cannot run '/': permission denied");
         check_not_started("./plain/x", ENOTDIR, "cannot run './plain/x': not a directory");
@@ -355,7 +357,8 @@ END_TEST
 START_TEST(figures_are_those_of_the_command)
 {
         struct run run = { 0 };
-        run_sh(&run, "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; head -c 150000000 /dev/zero | tail -c 149000000 >/dev/null");
+        run_sh(&run, "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; "
+                     "head -c 150000000 /dev/zero | tail -c 149000000 >/dev/null");
         ck_assert_int_eq(run.outcome.reason, SC_REASON_SUCCESS);
         ck_assert_uint_gt(run.outcome.user_us, 1000);
         ck_assert_uint_gt(run.outcome.sys_us, 0);

@@ -46,7 +46,8 @@ START_TEST(a_child_has_default_signals_and_none_blocked)
         struct sc_view    argv[ARGS_MAX];
         struct sc_command command = command_of(argv, "sed", "-n", "/^Sig[BIC]/p", "/proc/self/status", NULL);
         run_command(&run, &command);
-        ck_assert_str_eq(said(&run, 1), "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\nSigCgt:\t0000000000000000\n");
+        ck_assert_str_eq(said(&run, 1), "SigBlk:\t0000000000000000\n"
+                                         "SigIgn:\t0000000000000000\nSigCgt:\t0000000000000000\n");
         forget(&run);
 }
 END_TEST

@@ -265,7 +265,8 @@ END_TEST
 START_TEST(a_signal_reaches_the_whole_group)
 {
         struct run run = { 0 };
-        start_sh(&run, "(trap 'echo inner; exit' TERM; echo; while :; do sleep 0.01; done) & trap 'wait; echo outer; exit 5' TERM; wait");
+        start_sh(&run, "trap 'wait; echo outer; exit 5' TERM; "
+                       "(trap 'echo inner; exit' TERM; echo; while :; do sleep 0.01; done) & wait");
         wait_chunks(&run, 1);
         send_signal(&run, SIGTERM);
         wait_end(&run);
@@ -281,7 +282,9 @@ START_TEST(a_command_that_left_its_group_still_hears_signals)
         struct run        run = { 0 };
         struct sc_view    argv[ARGS_MAX];
         struct sc_command command =
-                command_of(argv, "python3", "-c", "import os, time; os.setpgid(0, os.getpgid(os.getppid())); print(flush=True); time.sleep(1000)", NULL);
+                command_of(argv, "python3", "-c", "import os, time; "
+                                                  "os.setpgid(0, os.getpgid(os.getppid())); "
+                                                  "print(flush=True); time.sleep(1000)", NULL);
         ck_assert_int_eq(start(&run, &command), SC_OK);
         wait_chunks(&run, 1);
         send_signal(&run, SIGTERM);

@@ -78,13 +78,14 @@ START_TEST(arguments_come_back_the_same_up_to_their_limit)
         ck_assert_uint_eq(count, SC_ARGS_MAX);
         all_same(in, out, count);
         ck_assert_int_eq(sc_body_pack_args(&buf, in, SC_ARGS_MAX + 1), SC_E_TOO_BIG);
-        ck_assert_int_eq(sc_body_unpack_args((struct sc_view){ "\x81\x01\xdc\x04\x01", 5 }, NULL, 0, &count), SC_E_PROTOCOL);
+        ck_assert_int_eq(sc_body_unpack_args((struct sc_view){ "\x81\x01\xdc\x04\x01", 5 }, NULL, 0, &count),
+                         SC_E_PROTOCOL);
 }
 END_TEST
 
 START_TEST(arguments_can_be_counted_or_taken_in_part)
 {
-        const struct sc_view in[3] = { text("a"), text("bb"), text("") };
+        const struct sc_view in[3]  = { text("a"), text("bb"), text("") };
         struct sc_view       out[3] = { { NULL, 0 } };
         uint32_t             count  = 0;
         ck_assert_int_eq(sc_body_pack_args(&buf, in, 3), 0);
@@ -149,15 +150,16 @@ static int unpack(struct sc_command *out, struct sc_view *argv, struct sc_view *
 
 START_TEST(a_command_comes_back_the_same)
 {
-        const struct sc_view    argv[] = { text("sh"), text(""), text("-c") }, env[] = { text("A=b=c"), text("HOME"), text("E=") };
-        const struct sc_command k = { .flags      = SC_COMMAND_CLEAR_ENV | SC_COMMAND_SHELL | SC_COMMAND_MERGE,
-                                      .output_max = UINT64_MAX,
-                                      .cwd        = text("/tmp"),
-                                      .input      = { "a\0b", 3 },
-                                      .argv       = argv,
-                                      .argc       = 3,
-                                      .env        = env,
-                                      .envc       = 3 };
+        const struct sc_view argv[] = { text("sh"), text(""), text("-c") },
+                             env[]  = { text("A=b=c"), text("HOME"), text("E=") };
+        const struct sc_command k   = { .flags      = SC_COMMAND_CLEAR_ENV | SC_COMMAND_SHELL | SC_COMMAND_MERGE,
+                                        .output_max = UINT64_MAX,
+                                        .cwd        = text("/tmp"),
+                                        .input      = { "a\0b", 3 },
+                                        .argv       = argv,
+                                        .argc       = 3,
+                                        .env        = env,
+                                        .envc       = 3 };
         struct sc_view          argv_back[3], env_back[3];
         struct sc_command       back;
         ck_assert_int_eq(sc_body_pack_command(&buf, &k), 0);
@@ -203,7 +205,8 @@ START_TEST(what_no_command_may_hold_is_not_packed)
         ck_assert_int_eq(packed((struct sc_command){ .argv = nul, .argc = 2 }), SC_E_INVALID);
         ck_assert_int_eq(packed((struct sc_command){ .argv = good, .argc = 1, .cwd = nul[1] }), SC_E_INVALID);
         ck_assert_int_eq(packed((struct sc_command){ .argv = good, .argc = 1, .env = nul, .envc = 2 }), SC_E_INVALID);
-        ck_assert_int_eq(packed((struct sc_command){ .argv = good, .argc = 1, .env = no_name, .envc = 1 }), SC_E_INVALID);
+        ck_assert_int_eq(packed((struct sc_command){ .argv = good, .argc = 1, .env = no_name, .envc = 1 }),
+                         SC_E_INVALID);
         ck_assert_int_eq(packed((struct sc_command){ .argv = good, .argc = 1, .env = empty, .envc = 1 }), SC_E_INVALID);
         ck_assert_int_eq(packed((struct sc_command){ .argv = good, .argc = 1, .flags = 8 }), SC_E_INVALID);
         ck_assert_int_eq(packed((struct sc_command){ .argv = good, .argc = 1, .input = nul[1] }), 0);
@@ -212,7 +215,7 @@ END_TEST
 
 static int command_of(const char *bytes, size_t len)
 {
-        struct sc_command k = { .argc = 77 };
+        struct sc_command k      = { .argc = 77 };
         const int         status = sc_body_unpack_command((struct sc_view){ bytes, len }, &k, NULL, NULL);
         ck_assert(status == 0 || k.argc == 77);
         return status;
@@ -237,8 +240,8 @@ END_TEST
 
 START_TEST(the_longest_command_line_comes_back_and_one_more_is_refused)
 {
-        struct sc_view         *argv = calloc(SC_ARGV_MAX + 1, sizeof(*argv)), *back = calloc(SC_ARGV_MAX, sizeof(*back));
-        struct sc_view         *env = calloc(SC_ENV_MAX + 1, sizeof(*env)), *env_back = calloc(SC_ENV_MAX, sizeof(*env_back));
+        struct sc_view *argv = calloc(SC_ARGV_MAX + 1, sizeof(*argv)), *back = calloc(SC_ARGV_MAX, sizeof(*back));
+        struct sc_view *env = calloc(SC_ENV_MAX + 1, sizeof(*env)), *env_back = calloc(SC_ENV_MAX, sizeof(*env_back));
         for (uint32_t i = 0; i <= SC_ARGV_MAX; i++)
                 argv[i] = (struct sc_view){ pool, i % 4 };
         for (uint32_t i = 0; i <= SC_ENV_MAX; i++)
@@ -278,8 +281,14 @@ END_TEST
 START_TEST(a_body_cut_or_changed_anywhere_does_no_harm)
 {
         const struct sc_view    items[] = { text("alpha"), text("B=2"), text("c") };
-        const struct sc_command k       = { .flags = 2, .output_max = 9, .cwd = text("/"), .input = text("in"), .argv = items,
-                                            .argc = 3, .env = items, .envc = 3 };
+        const struct sc_command k       = { .flags      = 2,
+                                            .output_max = 9,
+                                            .cwd        = text("/"),
+                                            .input      = text("in"),
+                                            .argv       = items,
+                                            .argc       = 3,
+                                            .env        = items,
+                                            .envc       = 3 };
         ck_assert_int_eq(packed(k), 0);
         for (size_t len = 0; len < buf.len; len++) {
                 uint8_t *copy = malloc(len + 1);

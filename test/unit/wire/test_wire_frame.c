@@ -40,8 +40,8 @@ START_TEST(the_bytes_are_those_of_the_page)
         static const uint8_t       want[SC_FRAME_HEAD] = { 0x04, 0x03, 0x02, 0x00, 0x02, 0x00, 0x06, 0x05,
                                                            0x0a, 0x09, 0x08, 0x07, 0x0e, 0x0d, 0x0c, 0x0b,
                                                            0x12, 0x11, 0x10, 0x0f, 0x16, 0x15, 0x14, 0x13 };
-        const struct sc_frame_head head                = { 0x00020304, SC_FRAME_DATA, 0, 0x0506, 0x0708090a, 0x0b0c0d0e,
-                                                           0x0f101112, 0x13141516 };
+        const struct sc_frame_head head                = { 0x00020304, SC_FRAME_DATA, 0,          0x0506,
+                                                           0x0708090a, 0x0b0c0d0e,    0x0f101112, 0x13141516 };
         uint8_t                    bytes[SC_FRAME_HEAD];
         struct sc_frame_head       back;
         const char                *why;

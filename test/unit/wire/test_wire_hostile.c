@@ -147,8 +147,8 @@ START_TEST(a_million_records_of_garbage_do_no_harm)
 {
         uint8_t bytes[48];
         for (int i = 0; i < 1000000; i++) {
-                const char *why;
-                size_t      used;
+                const char  *why;
+                size_t       used;
                 const size_t len = sc_rng_below(&gen->rng, sizeof(bytes));
                 for (size_t k = 0; k < len; k += 8) {
                         const uint64_t word = sc_rng_next(&gen->rng);
@@ -199,7 +199,8 @@ START_TEST(keys_come_in_any_order)
         struct sc_msg msg;
         const char   *why;
         size_t        cursor = 0;
-        ck_assert_int_eq(sc_codec_unpack((const uint8_t *)"\x92\x12\x82\x02\x05\x01\x06", 7, &cursor, &arena, &msg, &why), 1);
+        ck_assert_int_eq(
+                sc_codec_unpack((const uint8_t *)"\x92\x12\x82\x02\x05\x01\x06", 7, &cursor, &arena, &msg, &why), 1);
         ck_assert_uint_eq(msg.want.tasks, 6);
         ck_assert_uint_eq(msg.want.kib, 5);
 }
@@ -209,8 +210,8 @@ START_TEST(unknown_keys_are_skipped_whatever_they_hold)
 {
         TAKEN("\x92\x12\x81\x7f\xc0", 1);
         TAKEN("\x92\x12\x82\x03\x82\xa1k\x92\x01\x02\xa1l\xc3\x01\x06", 1);
-        TAKEN("\x92\x12\x81\x03\xc7\x02\x09zz", 1);      /* ext 8 */
-        TAKEN("\x92\x12\x81\x03\xd4\x09z", 1);           /* fixext 1 */
+        TAKEN("\x92\x12\x81\x03\xc7\x02\x09zz", 1); /* ext 8 */
+        TAKEN("\x92\x12\x81\x03\xd4\x09z", 1);      /* fixext 1 */
         TAKEN("\x92\x12\x81\x03\xcb\x01\x02\x03\x04\x05\x06\x07\x08", 1);
         REFUSED("\x92\x12\x81\x03\xc1", "a value has a type that msgpack does not have");
         REFUSED("\x92\x12\x81\x03\xc6\xff\xff\xff\xff", "a value is cut short");
@@ -448,7 +449,7 @@ START_TEST(bytes_of_a_megabyte_and_one_are_refused)
         memcpy(bytes, "\x92\x10\x83\x01\x05\x02\x06\x10\xc6\x00\x10\x00\x01", 13);
         memset(bytes + 13, 0, SC_BODY_MAX);
         refused(bytes, 13 + SC_BODY_MAX, "a value is cut short");
-        bytes = realloc(bytes, 13 + SC_BODY_MAX + 1);
+        bytes                   = realloc(bytes, 13 + SC_BODY_MAX + 1);
         bytes[13 + SC_BODY_MAX] = 0;
         refused(bytes, 13 + SC_BODY_MAX + 1, "a length is out of range");
         free(bytes);
@@ -477,6 +478,9 @@ START_TEST(a_hello_must_make_sense)
         REFUSED("\x92\x01\x86" MAGIC_1 "\x02\x01\x03\x01\x05\x04\x06\x07\x07\x01", "a number is out of range");
         REFUSED("\x92\x01\x88" MAGIC_1 "\x02\x01\x03\x01\x05\x02\x06\x07\x07\x01\x09\x02\x0a\x03",
                 "more slots are free than there are");
+        TAKEN("\x92\x01\x88" MAGIC_1 "\x02\x01\x03\x01\x05\x02\x06\x07\x07\x01\x09\xcd\x04\x00\x0a\xcd\x04\x00", 1);
+        REFUSED("\x92\x01\x87" MAGIC_1 "\x02\x01\x03\x01\x05\x02\x06\x07\x07\x01\x09\xcd\x04\x01",
+                "a number is out of range");
         REFUSED("\x92\x01\x87" MAGIC_1 "\x02\x01\x03\x01\x05\x01\x06\x07\x07\x01\x09\x02",
                 "only a worker has slots, functions and runs");
         REFUSED("\x92\x01\x87" MAGIC_1 "\x02\x01\x03\x01\x05\x03\x06\x07\x07\x01\x0e\x91\xa1x",
@@ -488,7 +492,9 @@ START_TEST(a_hello_must_make_sense)
                 "a value has the wrong type");
         REFUSED("\x92\x01\x87" MAGIC_1 "\x02\x01\x03\x01\x05\x02\x06\x07\x07\x01\x0f\x91\x80",
                 "a required field is missing");
-        TAKEN("\x92\x01\x87" MAGIC_1 "\x02\x01\x03\x01\x05\x02\x06\x07\x07\x01\x0f\x91\x85\x01\x01\x02\x01\x03\x01\x04\x01\x09\xc0", 1);
+        TAKEN("\x92\x01\x87" MAGIC_1
+              "\x02\x01\x03\x01\x05\x02\x06\x07\x07\x01\x0f\x91\x85\x01\x01\x02\x01\x03\x01\x04\x01\x09\xc0",
+              1);
 }
 END_TEST
 

@@ -255,8 +255,14 @@ START_TEST(bodies_are_byte_for_byte_those_of_msgpack_c)
 {
         const struct sc_view    argv[] = { { "sh", 2 }, { "", 0 }, { gen->pool, 0 } };
         const struct sc_view    env[]  = { { "A=1", 3 }, { "HOME", 4 } };
-        const struct sc_command k      = { .flags = 7, .output_max = 70000, .cwd = { "/tmp", 4 }, .input = { gen->pool, 300 },
-                                           .argv = argv, .argc = 3, .env = env, .envc = 2 };
+        const struct sc_command k      = { .flags      = 7,
+                                           .output_max = 70000,
+                                           .cwd        = { "/tmp", 4 },
+                                           .input      = { gen->pool, 300 },
+                                           .argv       = argv,
+                                           .argc       = 3,
+                                           .env        = env,
+                                           .envc       = 2 };
         msgpack_packer          pk;
         msgpack_packer_init(&pk, &sbuf, msgpack_sbuffer_write);
         msgpack_pack_map(&pk, 1);

@@ -79,7 +79,7 @@ static uint64_t number_of(const char *value)
 {
         if (strcmp(value, "true") == 0)
                 return 1;
-        errno = 0;
+        errno                 = 0;
         const uint64_t number = value[0] == '-' ? (uint64_t)strtoll(value, NULL, 10) : strtoull(value, NULL, 10);
         ck_assert_int_eq(errno, 0);
         return number;
@@ -89,11 +89,11 @@ static void add_hold(const char *value)
 {
         unsigned long long part[5];
         struct sc_hello   *hello = &v.msg.hello;
-        ck_assert_int_eq(sscanf(value, "%llu %llu %llu %llu %llu", &part[0], &part[1], &part[2], &part[3], &part[4]), 5);
-        v.holds[hello->hold_count++] = (struct sc_hold){ .task  = { part[0], part[1] },
-                                                         .run   = part[2],
-                                                         .epoch = part[3],
-                                                         .flags = (uint8_t)part[4] };
+        ck_assert_int_eq(sscanf(value, "%llu %llu %llu %llu %llu", &part[0], &part[1], &part[2], &part[3], &part[4]),
+                         5);
+        v.holds[hello->hold_count++] = (struct sc_hold){
+                .task = { part[0], part[1] }, .run = part[2], .epoch = part[3], .flags = (uint8_t)part[4]
+        };
         hello->holds = v.holds;
 }
 
@@ -188,7 +188,8 @@ static void check_packed(void)
 {
         sc_buf_reset(&buf);
         ck_assert_int_eq(sc_codec_pack(&buf, &v.msg), 0);
-        ck_assert_msg(buf.len == v.bytes_len && memcmp(buf.data, v.bytes, buf.len) == 0, "%s is packed differently", v.name);
+        ck_assert_msg(buf.len == v.bytes_len && memcmp(buf.data, v.bytes, buf.len) == 0, "%s is packed differently",
+                      v.name);
 }
 
 static void check_unpacked(void)
@@ -224,8 +225,8 @@ END_TEST
 
 START_TEST(every_kind_has_a_vector)
 {
-        FILE    *file     = open_vectors();
-        uint64_t seen[2]  = { 0, 0 };
+        FILE    *file    = open_vectors();
+        uint64_t seen[2] = { 0, 0 };
         while (next_vector(file))
                 if (is("record"))
                         seen[v.msg.kind >> 6] |= UINT64_C(1) << (v.msg.kind & 63);

@@ -12,7 +12,7 @@ const int wire_kinds[] = {
 #define KIND(name, number, from) number,
         SC_MSG_LIST(KIND)
 #undef KIND
-        0
+                0
 };
 
 enum shape { RANDOM, SMALLEST, LARGEST };

@@ -1,0 +1,130 @@
+"""The command lines of all tools: help, versions, limits, and mistakes named in one line."""
+import os
+
+from harness import ToolTest, main, run
+
+SERVERS = ["scaler-scheduler", "scaler-worker", "scaler-ctl"]
+ALL = SERVERS + ["scaler-run"]
+YEAR = "31536000"
+LIMITS = {
+    "scaler-scheduler": {
+        "--tasks-max": ("1", "2147483647"),
+        "--bytes-max": ("1", "4194303T"),
+        "--peers-max": ("1", "1048576"),
+        "--client-tasks-max": ("1", "2147483647"),
+        "--losses-max": ("1", "1000"),
+        "--silent": ("1ms", "86400"),
+        "--client-grace": ("1ms", YEAR),
+    },
+    "scaler-worker": {
+        "--slots": ("1", "1024"),
+        "--prefetch": ("1", "65536"),
+        "--keep": ("1ms", "86400"),
+        "--kill-grace": ("1ms", "86400"),
+        "--scheduler-timeout": ("1ms", YEAR),
+    },
+    "scaler-ctl": {"--timeout": ("1ms", "86400")},
+    "scaler-run": {
+        "--jobs": ("1", "1024"),
+        "--timeout": ("1ms", YEAR),
+        "--retries": ("0", "1000"),
+        "--kill-grace": ("1ms", "86400"),
+        "--scheduler-timeout": ("1ms", YEAR),
+    },
+}
+BEYOND = {"1": "0", "1ms": "0", "0": "-1", "4194303T": "4194304T"}
+
+
+def usage_exit(name):
+    return 255 if name == "scaler-run" else 2
+
+
+def beyond(value):
+    return BEYOND.get(value) or str(int(value) + 1)
+
+
+class Options(ToolTest):
+    def assert_refused(self, done, name, *words):
+        self.assertEqual(done.returncode, usage_exit(name), (done.stdout, done.stderr))
+        self.assertEqual(done.stdout, b"")
+        lines = done.stderr.decode().splitlines()
+        self.assertEqual(len(lines), 1, lines)
+        self.assertTrue(lines[0].startswith(name + ": "), lines)
+        for word in words:
+            self.assertIn(word, lines[0])
+
+    def test_every_tool_prints_help_and_version(self):
+        for name in ALL:
+            for flag in ("--help", "-h"):
+                done = run(name, flag)
+                self.assert_ends(done, 0, err="")
+                self.assertTrue(done.stdout.startswith(b"usage: " + name.encode()))
+            for flag in ("--version", "-V"):
+                self.assert_ends(run(name, flag), 0, f"{name} 0.1.0\n", "")
+
+    def test_every_option_is_in_the_man_page(self):
+        folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../doc/man")
+        for name in ALL:
+            with open(os.path.join(folder, name + ".1")) as file:
+                page = file.read().replace("\\-", "-")
+            for word in run(name, "--help").stdout.decode().split():
+                if word.startswith("--") and len(word) > 2:
+                    self.assertIn(word.rstrip(",.)"), page, name)
+
+    def test_unknown_options_and_arguments_are_named(self):
+        for name in ALL:
+            self.assert_refused(run(name, "--nonsense=3"), name, "'--nonsense'")
+            self.assert_refused(run(name, "-Z"), name, "'-Z'")
+        self.assert_refused(run("scaler-worker", "tcp://127.0.0.1:1", "more"), "scaler-worker", "'more'")
+        self.assert_refused(run("scaler-ctl", "tcp://127.0.0.1:1", "nonsense"), "scaler-ctl", "'nonsense'")
+        self.assert_refused(run("scaler-ctl", "tcp://127.0.0.1:1", "status", "x"), "scaler-ctl", "'x'")
+        self.assert_refused(run("scaler-ctl", "tcp://127.0.0.1:1", "cancel", "x"), "scaler-ctl", "'x'")
+
+    def test_what_is_missing_is_named(self):
+        self.assert_refused(run("scaler-scheduler"), "scaler-scheduler", "URL")
+        self.assert_refused(run("scaler-worker"), "scaler-worker", "URL")
+        self.assert_refused(run("scaler-ctl"), "scaler-ctl", "command")
+        self.assert_refused(run("scaler-ctl", "status"), "scaler-ctl", "URL")
+        self.assert_refused(run("scaler-ctl", "tcp://127.0.0.1:1"), "scaler-ctl", "command")
+        self.assert_refused(run("scaler-ctl", "tcp://127.0.0.1:1", "cancel"), "scaler-ctl", "task")
+        self.assert_refused(run("scaler-run"), "scaler-run", "command")
+        self.assert_refused(run("scaler-run", ":::", "a"), "scaler-run", "command")
+        self.assert_refused(run("scaler-run", "--timeout"), "scaler-run", "--timeout")
+
+    def test_limits_are_enforced_on_both_sides(self):
+        for name, options in LIMITS.items():
+            for option, (least, most) in options.items():
+                self.assert_ends(run(name, option, least, option + "=" + most, "--version"), 0)
+                for value in (beyond(least), beyond(most), "x", "", "1 ", "1x", "-1"):
+                    self.assert_refused(run(name, option, value, "--version"), name, option, f"'{value}'")
+
+    def test_words_stand_for_numbers_where_they_may(self):
+        self.assert_ends(run("scaler-scheduler", "--client-grace=unlimited", "--version"), 0)
+        self.assert_ends(run("scaler-worker", "--prefetch=none", "--version"), 0)
+        self.assert_refused(run("scaler-worker", "--prefetch=unlimited"), "scaler-worker", "--prefetch")
+        self.assert_refused(run("scaler-run", "--timeout=none", "x"), "scaler-run", "--timeout")
+        self.assert_refused(run("scaler-run", "--log-level=loud", "x"), "scaler-run", "'loud'")
+
+    def test_letters_may_be_joined_with_each_other_and_with_their_value(self):
+        self.assert_ends(run("scaler-run", "-unj2", "echo", ":::", "a"), 0, "echo a\n", "")
+
+    def test_options_end_at_the_command(self):
+        self.assert_ends(run("scaler-run", "-n", "ls", "-l", "--json", "--", ":::", "a"), 0, "ls -l --json -- a\n", "")
+        self.assert_ends(run("scaler-run", "-n", "--", "--version", ":::", "a"), 0, "--version a\n", "")
+
+    def test_what_does_not_go_together_is_refused(self):
+        self.assert_refused(run("scaler-run", "-a", "f", "echo", ":::", "a"), "scaler-run", "--arg-file")
+        self.assert_refused(run("scaler-run", "--json", "--tag", "echo", ":::", "a"), "scaler-run", "--json", "--tag")
+        self.assert_refused(run("scaler-run", "echo", ":::", "a", ":::", "b"), "scaler-run", "':::'")
+
+    def test_tokens_are_checked_before_anything_else(self):
+        for name in ("scaler-scheduler", "scaler-worker"):
+            url = "tcp://127.0.0.1:0"
+            self.assert_refused(run(name, "--token-file", self.path("none"), url), name, "--token-file", "No such file")
+            self.assert_refused(run(name, "--token-file", self.write("e", "\n"), url), name, "1 to 1024")
+            self.assert_refused(run(name, "--token-file", self.write("l", "x" * 1025), url), name, "1 to 1024")
+            self.assert_refused(run(name, url, env={"SCALER_TOKEN": "x" * 1025}), name, "SCALER_TOKEN")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+/*
+ * Seeds under Check: fixed ones, those that failed once, and fresh ones for a time.  A failing seed
+ * aborts its own process with "seed N failed" on the error stream; SIM_SEED=N SIM_TRACE=1 on the `sim`
+ * program shows its history.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "run_tests.h"
+#include "sim.h"
+
+enum { FIXED = 500, FIXED_EACH = 25 };
+
+/* What failed once: the seed, and what it was that failed. */
+static const struct {
+        uint64_t    seed;
+        const char *what;
+} once_failed[] = {
+        {18, "an idle client kept the whole grant"},
+        {125, "a returning client was never welcomed"},
+        {152, "a clogged link delivered out of order, in the simulator"},
+        {46, "a task was lost three times and sent once"},
+};
+
+static bool pace_is(const char *pace)
+{
+        const char *text = getenv("SCALER_TEST_PACE");
+        return text != NULL && strcmp(text, pace) == 0;
+}
+
+START_TEST(a_seed_is_one_history)
+{
+        ck_assert_uint_eq(sim_run(7, false), sim_run(7, false));
+        ck_assert_uint_eq(sim_run(70, false), sim_run(70, false));
+        ck_assert_uint_ne(sim_run(7, false), sim_run(8, false));
+}
+END_TEST
+
+START_TEST(every_fixed_seed_holds)
+{
+        const uint64_t step = pace_is("slow") ? 10 : 1;
+        for (uint64_t seed = 1; seed <= FIXED_EACH; seed += step)
+                sim_run((uint64_t)_i * FIXED_EACH + seed, false);
+}
+END_TEST
+
+START_TEST(every_seed_that_failed_once_holds)
+{
+        sim_run(once_failed[_i].seed, false);
+}
+END_TEST
+
+static double seconds(void)
+{
+        struct timespec ts;
+        clock_gettime(CLOCK_MONOTONIC, &ts);
+        return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static double fresh_seconds(void)
+{
+        const char *wish = getenv("SIM_SECONDS");
+        if (wish != NULL)
+                return atof(wish);
+        if (pace_is("full"))
+                return 60;
+        return pace_is("slow") ? 5 : 0;
+}
+
+START_TEST(fresh_seeds_hold)
+{
+        const double end = seconds() + fresh_seconds();
+        const uint64_t first = (uint64_t)time(NULL) * 100000;
+        uint64_t count = 0;
+        printf("fresh seeds from %" PRIu64 "\n", first);
+        fflush(stdout);
+        while (seconds() < end)
+                sim_run(first + count++, false);
+        printf("%" PRIu64 " fresh seeds held\n", count);
+}
+END_TEST
+
+int main(void)
+{
+        TCase *tests = tcase_create("seeds");
+        tcase_set_timeout(tests, 600);
+        tcase_add_test(tests, a_seed_is_one_history);
+        tcase_add_loop_test(tests, every_fixed_seed_holds, 0, FIXED / FIXED_EACH);
+        tcase_add_loop_test(tests, every_seed_that_failed_once_holds, 0, (int)(sizeof once_failed / sizeof *once_failed));
+        tcase_add_test(tests, fresh_seeds_hold);
+        return run_tests("sim", tests);
+}
