@@ -131,7 +131,8 @@ static void client_check(const struct sc_sched *s, const struct sched_client *c)
         SC_ASSERT(bytes == c->body_bytes);
         SC_ASSERT(c->acks + c->sent <= c->ended.len);
         SC_ASSERT(c->unsent == SCHED_NONE || unsent == c->acks + c->sent);
-        SC_ASSERT(c->unsent != SCHED_NONE || c->link == 0 || c->resend || c->doomed || c->ended.len == c->acks + c->sent);
+        bool idle = c->link == 0 || c->resend || c->doomed;
+        SC_ASSERT(idle || c->unsent != SCHED_NONE || c->ended.len == c->acks + c->sent);
         SC_ASSERT(c->mine.len <= c->grant && c->grant <= s->opt.tasks_max);
         SC_ASSERT(c->link == 0 || sc_sched_link(s, c->link)->index == c->self);
 }

@@ -88,7 +88,8 @@ static bool page_add(struct sc_sched *s)
         uint32_t index = s->made / SCHED_PAGE;
         if (index == s->page_cap) {
                 uint32_t            cap  = s->page_cap > 0 ? s->page_cap * 2 : 16;
-                struct sched_page **page = sc_mem_resize(s->mem, s->page, s->page_cap * sizeof *page, cap * sizeof *page);
+                struct sched_page **page = s->page;
+                page = sc_mem_resize(s->mem, page, s->page_cap * sizeof *page, cap * sizeof *page);
                 if (!page)
                         return false;
                 s->page     = page;

@@ -154,7 +154,7 @@ struct sched_client {
         uint64_t           known, body_bytes, submitted;
         uint32_t           grant, kib, want, want_kib;
         bool               resend; /* `unsent` is to start at the first of `ended` once `acks` are worked off */
-        bool               doomed; /* all it asked is being cancelled; a link that comes meanwhile is welcomed after it */
+        bool               doomed; /* all it asked is being cancelled; a new link is welcomed after that */
         sc_ns              since, grace_at;
         struct sc_list     todo, hungry, lost;
         uint8_t            name_len, tenant_len;
@@ -352,7 +352,8 @@ void sc_sched_grants_round(struct sc_sched *s, struct sc_out *out);
 /* ---- sched_output.c, sched_query.c, sched_check.c ----------------------------------------------*/
 
 void sc_sched_on_output(struct sc_sched *s, struct sched_worker *w, const struct sc_output *m, struct sc_out *out);
-void sc_sched_on_output_ack(struct sc_sched *s, struct sched_link *l, const struct sc_output_ack *m, struct sc_out *out);
+void sc_sched_on_output_ack(struct sc_sched *s, struct sched_link *l, const struct sc_output_ack *m,
+                            struct sc_out *out);
 void sc_sched_on_query(struct sc_sched *s, struct sched_link *l, const struct sc_query_msg *m, struct sc_out *out);
 
 #endif

@@ -314,7 +314,8 @@ static void adopt(struct sc_sched *s, struct sched_task *t, uint64_t held_epoch,
         t->last_worker    = sc_sched_worker(s, t->worker)->id;
         s->kept++;
         struct sc_msg *m = sc_out_send(out, sc_sched_worker(s, t->worker)->link, SC_MSG_KEEP);
-        m->about = (struct sc_about_run){ .task = t->id, .run = t->run, .held_epoch = held_epoch, .held_run = held_run };
+        m->about         = (struct sc_about_run){
+                .task = t->id, .run = t->run, .held_epoch = held_epoch, .held_run = held_run };
         if (t->flags & SCHED_STARTED)
                 sc_sched_mark_started(s, t);
 }

@@ -68,3 +68,12 @@ uint64_t sc_physical_memory(void)
                 limit = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
         return limit > 0 && (uint64_t)limit < bytes ? (uint64_t)limit : bytes;
 }
+
+void sc_machine_name(char *out, size_t size)
+{
+        char host[64];
+        if (gethostname(host, sizeof host) != 0)
+                snprintf(host, sizeof host, "localhost");
+        host[sizeof host - 1] = '\0';
+        snprintf(out, size, "%s:%ld", host, (long)getpid());
+}

@@ -170,6 +170,11 @@ void sc_child_signal(struct sc_child *child, int signal)
         ask(child, 0, UINT64_C(1) << (signal - 1));
 }
 
+void sc_child_ask(struct sc_child *child)
+{
+        sc_child_signal(child, SIGTERM);
+}
+
 void sc_child_kill(struct sc_child *child)
 {
         ask(child, SC_WANT_KILL, 0);

@@ -37,6 +37,7 @@ void sc_spawner_destroy(struct sc_spawner *spawner);
 int  sc_child_start(struct sc_spawner *spawner, const struct sc_command *command, void *ctx, struct sc_child **out);
 void sc_child_read_more(struct sc_child *child); /* in a turn, after output() */
 void sc_child_signal(struct sc_child *child, int signal); /* in a turn: to its process group; harmless after its end */
+void sc_child_ask(struct sc_child *child); /* in a turn: SIGTERM to the group, by which a command is asked to end */
 /* In a turn: SIGKILL to the group, and outputs held open by escaped grandchildren are closed: ended() follows soon.
  * What the pipes held when the process ended is still delivered, as long as each output() is answered by
  * sc_child_read_more() at once.  Without a kill, ended() waits for whoever holds the outputs, as ssh does. */

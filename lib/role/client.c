@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine.h"
 #include "sc_assert.h"
 
 /* ---- upcalls of the shell, in a turn ------------------------------------------------------------------ */
@@ -362,7 +363,7 @@ static int take_options(struct scaler_client *c, const scaler_client_options *o,
         if (!status)
                 status = take_text(c->tenant, o->tenant, "tenant", err);
         if (!status && !o->name)
-                sc_default_name(c->name, sizeof c->name);
+                sc_machine_name(c->name, sizeof c->name);
         return status ? status : sc_access_init(&c->access, c->mem, o->security, err);
 }
 

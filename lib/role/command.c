@@ -5,7 +5,6 @@
  * the child is read again only when all of them are gone, so a run holds little memory however much
  * it prints.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -224,7 +223,7 @@ void sc_command_stop(struct sc_command_run *c, enum sc_stop_how how)
         if (how == SC_STOP_KILL)
                 sc_child_kill(c->child);
         else
-                sc_child_signal(c->child, SIGTERM);
+                sc_child_ask(c->child);
 }
 
 /* ---- the beginning ---------------------------------------------------------------------------------------------- */

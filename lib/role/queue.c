@@ -2,13 +2,10 @@
  * A queue of futures that have ended or have output: two users of one client do not steal from each
  * other.  Its lock is taken after a gate's, never before one.
  */
-#include <errno.h>
-#include <sys/eventfd.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "future.h"
-#include "sc_assert.h"
+#include "wake_fd.h"
 
 struct scaler_queue {
         struct sc_mem         *mem;
@@ -58,22 +55,17 @@ void sc_queue_unref(struct scaler_queue *q)
 {
         if (!q || atomic_fetch_sub_explicit(&q->refs, 1, memory_order_acq_rel) != 1)
                 return;
-        if (q->fd >= 0)
-                close(q->fd);
+        sc_wake_fd_close(q->fd);
         pthread_mutex_destroy(&q->lock);
         pthread_cond_destroy(&q->some);
         sc_mem_release(q->mem, q, sizeof *q);
 }
 
-/* Locked.  An eventfd cannot be full after one write of 1 that is read back before the next. */
+/* Locked. */
 static void show(struct scaler_queue *q, bool readable)
 {
-        uint64_t one = 1;
-        if (q->fd < 0)
-                return;
-        const int saved = errno;
-        if (readable ? write(q->fd, &one, sizeof one) < 0 : read(q->fd, &one, sizeof one) < 0)
-                errno = saved;
+        if (q->fd >= 0)
+                sc_wake_fd_set(q->fd, readable);
 }
 
 void sc_queue_add(struct scaler_queue *q, struct scaler_future *f)
@@ -159,14 +151,11 @@ int scaler_queue_fd(scaler_queue *q)
         if (!q)
                 return SC_E_INVALID;
         pthread_mutex_lock(&q->lock);
-        if (q->fd < 0) {
-                const int saved = errno;
-                q->fd           = eventfd(sc_list_empty(&q->ready) ? 0 : 1, EFD_CLOEXEC | EFD_NONBLOCK);
-                errno           = saved;
-        }
+        if (q->fd < 0)
+                q->fd = sc_wake_fd_open(!sc_list_empty(&q->ready));
         const int fd = q->fd;
         pthread_mutex_unlock(&q->lock);
-        return fd >= 0 ? fd : SC_E_IO;
+        return fd;
 }
 
 void scaler_queue_wake(scaler_queue *q)

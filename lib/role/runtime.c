@@ -8,8 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "machine.h"
 #include "sc_assert.h"
 
 enum { SIZED_MAX = 65536 }; /* no struct of ours will be larger: a bigger size is an uninitialised one */
@@ -70,15 +70,6 @@ bool sc_sized_out(void *theirs, const void *ours, size_t our_size)
 sc_ns sc_until(int64_t timeout_ms)
 {
         return timeout_ms < 0 ? SC_NEVER : sc_ns_add(sc_clock_now(), sc_ns_from_ms(timeout_ms));
-}
-
-void sc_default_name(char *out, size_t size)
-{
-        char host[64];
-        if (gethostname(host, sizeof host) != 0)
-                snprintf(host, sizeof host, "localhost");
-        host[sizeof host - 1] = '\0';
-        snprintf(out, size, "%s:%ld", host, (long)getpid());
 }
 
 uint64_t sc_random_id(void)

@@ -71,9 +71,6 @@ bool sc_access_token_is(const struct sc_access *access, const void *token, size_
 int  sc_access_may_listen(const struct sc_access *access, const char *url, scaler_error *err);
 bool sc_url_is_local(const char *url); /* loopback, unix, memory */
 
-/* "host:pid", for roles without a name. */
-void sc_default_name(char *out, size_t size);
-
 uint64_t sc_random_id(void); /* not 0 */
 
 #endif

@@ -177,7 +177,7 @@ static int fill(struct scaler_scheduler *s, const scaler_scheduler_options *o, s
         if (o->name)
                 snprintf(s->name, sizeof s->name, "%s", o->name);
         else
-                sc_default_name(s->name, sizeof s->name);
+                sc_machine_name(s->name, sizeof s->name);
         int status = check_limits(o, err);
         if (!status)
                 status = sc_access_init(&s->access, s->mem, o->security, err);

@@ -181,7 +181,7 @@ static int fill(struct scaler_worker *w, const scaler_worker_options *o, scaler_
         if (o->name)
                 snprintf(w->name, sizeof w->name, "%s", o->name);
         else
-                sc_default_name(w->name, sizeof w->name);
+                sc_machine_name(w->name, sizeof w->name);
         uint32_t slots = o->slots ? (uint32_t)o->slots : sc_usable_cpus();
         w->core        = (struct sc_work_options){
                        .id         = sc_random_id(),
