@@ -32,7 +32,7 @@ struct sc_post { /* embedded in whatever it is about; on at most one inbox at a 
 struct sc_member_ops {
         sc_ns (*deadline)(void *ctx);         /* read after every flush and tick */
         void  (*tick)(void *ctx, sc_ns now);  /* its deadline is due; counts as touched */
-        void  (*flush)(void *ctx, sc_ns now); /* at the end of a pass, for members touched in it; NULL: nothing to flush */
+        void  (*flush)(void *ctx, sc_ns now); /* at the end of a pass, for members touched in it; may be NULL */
 };
 
 struct sc_member { /* a role or a port that lives on the loop; storage is the role's */
@@ -51,9 +51,10 @@ struct sc_loop_options {
 int   sc_loop_create(const struct sc_loop_options *options, struct sc_loop **out); /* 0, SC_E_NOMEM, SC_E_IO */
 void  sc_loop_destroy(struct sc_loop *loop); /* after all members left; joins its thread; NULL is fine */
 
-int   sc_loop_join(struct sc_loop *loop, struct sc_member *member, const struct sc_member_ops *ops, void *ctx); /* in a turn, or held; 0, SC_E_NOMEM */
-void  sc_loop_leave(struct sc_loop *loop, struct sc_member *member);                                          /* in a turn, or held */
-void  sc_loop_touch(struct sc_loop *loop, struct sc_member *member);                                          /* in a turn */
+/* [in a turn, or held] 0 or SC_E_NOMEM; a member that joins counts as touched. */
+int   sc_loop_join(struct sc_loop *loop, struct sc_member *member, const struct sc_member_ops *ops, void *ctx);
+void  sc_loop_leave(struct sc_loop *loop, struct sc_member *member); /* in a turn, or held */
+void  sc_loop_touch(struct sc_loop *loop, struct sc_member *member); /* in a turn, or held */
 
 /* [any] Appends the post.  _post leaves it to whoever turns next (and wakes that one if nobody does);
  * _post_and_turn turns at once on this thread when the token is free, the loop is not host driven and

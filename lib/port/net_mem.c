@@ -215,8 +215,7 @@ static void hear_of_dial(struct end *end, bool linked, int refused)
         } else if (refused != SC_OK) {
                 const uint64_t ticket = end->ticket;
                 shut(end);
-                base->upcalls->dial_failed(base->ctx, ticket, refused,
-                                           refused == SC_E_NOMEM ? "the other side is out of memory" : sc_status_text(refused));
+                base->upcalls->dial_failed(base->ctx, ticket, refused, sc_status_text(refused));
         }
 }
 
@@ -348,7 +347,6 @@ static bool is_listening(struct listener *listener)
 {
         pthread_mutex_lock(&names.lock);
         const bool named = !sc_list_empty(&listener->named);
-        listener->posted = false;
         pthread_mutex_unlock(&names.lock);
         return named;
 }
@@ -365,13 +363,17 @@ static void on_called(struct sc_post *post, sc_ns now)
 {
         (void)now;
         struct listener *listener = SC_CONTAINER(post, struct listener, called);
+        pthread_mutex_lock(&names.lock);
+        listener->posted = false;
+        pthread_mutex_unlock(&names.lock);
         while (is_listening(listener))
                 if (!accept_one(listener))
                         return;
         listener_free(listener);
 }
 
-static int net_listen(struct sc_net *base, const char *url, struct sc_listener **out, char bound[SC_URL_MAX + 1], struct sc_why *why)
+static int net_listen(struct sc_net *base, const char *url, struct sc_listener **out, char bound[SC_URL_MAX + 1],
+                      struct sc_why *why)
 {
         struct mem_net *net    = (struct mem_net *)base;
         int             status = sc_url_check(url, true, why);
@@ -511,7 +513,8 @@ static const struct sc_net_ops net_ops = {
         .destroy     = net_destroy,
 };
 
-int sc_net_mem_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_net_upcalls *upcalls, void *ctx, struct sc_net **out)
+int sc_net_mem_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_net_upcalls *upcalls, void *ctx,
+                      struct sc_net **out)
 {
         struct mem_net *net = sc_mem_zalloc(mem, sizeof *net);
         if (!net)

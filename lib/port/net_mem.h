@@ -15,6 +15,7 @@
 #include "port.h"
 
 /* 0 or SC_E_NOMEM.  destroy() is for whoever holds the loop. */
-int sc_net_mem_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_net_upcalls *upcalls, void *ctx, struct sc_net **out);
+int sc_net_mem_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_net_upcalls *upcalls, void *ctx,
+                      struct sc_net **out);
 
 #endif

@@ -22,7 +22,8 @@ static void due_moved(void *item, size_t position)
         ((struct sc_nng_timer *)item)->position = position;
 }
 
-bool sc_nng_reserve_timer(struct sc_nng_net *net, struct sc_nng_timer *timer, void (*fire)(struct sc_nng_timer *, sc_ns))
+bool sc_nng_reserve_timer(struct sc_nng_net *net, struct sc_nng_timer *timer,
+                          void (*fire)(struct sc_nng_timer *, sc_ns))
 {
         *timer = (struct sc_nng_timer){ .due = SC_NEVER, .position = SC_HEAP_NOWHERE, .fire = fire };
         return sc_heap_reserve(&net->timers, net->timed + 1);
@@ -157,7 +158,8 @@ static const struct sc_net_ops net_ops = {
         .destroy     = net_destroy,
 };
 
-int sc_net_nng_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_net_upcalls *upcalls, void *ctx, struct sc_net **out)
+int sc_net_nng_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_net_upcalls *upcalls, void *ctx,
+                      struct sc_net **out)
 {
         struct sc_nng_net *net = sc_mem_zalloc(mem, sizeof *net);
         if (!net)
@@ -174,7 +176,8 @@ int sc_net_nng_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_
         sc_list_init(&net->dials);
         sc_list_init(&net->rearm);
         sc_heap_init(&net->timers, mem, due_before, due_moved);
-        if (nng_aio_alloc(&net->quick, NULL, NULL) != 0 || sc_loop_join(loop, &net->member, &member_ops, net) != SC_OK) {
+        if (nng_aio_alloc(&net->quick, NULL, NULL) != 0 ||
+            sc_loop_join(loop, &net->member, &member_ops, net) != SC_OK) {
                 net_free(net);
                 return SC_E_NOMEM;
         }

@@ -16,6 +16,7 @@
 #include "port.h"
 
 /* [in a turn, or held] 0 with a net that lives on `loop`, whose upcalls come in its turns; SC_E_NOMEM, SC_E_IO. */
-int sc_net_nng_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_net_upcalls *upcalls, void *ctx, struct sc_net **out);
+int sc_net_nng_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_net_upcalls *upcalls, void *ctx,
+                      struct sc_net **out);
 
 #endif

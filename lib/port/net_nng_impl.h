@@ -95,13 +95,15 @@ struct sc_nng_conn {
 };
 
 /* net_nng.c */
-bool        sc_nng_reserve_timer(struct sc_nng_net *net, struct sc_nng_timer *timer, void (*fire)(struct sc_nng_timer *, sc_ns));
+bool        sc_nng_reserve_timer(struct sc_nng_net *net, struct sc_nng_timer *timer,
+                                 void (*fire)(struct sc_nng_timer *, sc_ns));
 void        sc_nng_set_timer(struct sc_nng_net *net, struct sc_nng_timer *timer, sc_ns due); /* SC_NEVER: off */
 int         sc_nng_status(int result);
 const char *sc_nng_words(int result);
 
 /* net_nng_conn.c */
-struct sc_nng_conn *sc_nng_conn_create(struct sc_nng_net *net, nng_stream *stream); /* NULL: no memory; takes the stream either way */
+/* NULL: no memory.  Takes the stream either way. */
+struct sc_nng_conn *sc_nng_conn_create(struct sc_nng_net *net, nng_stream *stream);
 void sc_nng_conn_up(struct sc_nng_conn *conn, struct sc_listener *listener, uint64_t ticket);
 void sc_nng_conn_free(struct sc_nng_conn *conn);
 void sc_nng_conn_rearm(struct sc_nng_conn *conn, sc_ns now); /* at the flush */
@@ -111,7 +113,8 @@ void sc_nng_conn_close_after(struct sc_conn *base, sc_ns linger);
 void sc_nng_conn_pause(struct sc_conn *base, bool paused);
 
 /* net_nng_meet.c */
-int  sc_nng_listen(struct sc_net *base, const char *url, struct sc_listener **out, char bound[SC_URL_MAX + 1], struct sc_why *why);
+int  sc_nng_listen(struct sc_net *base, const char *url, struct sc_listener **out, char bound[SC_URL_MAX + 1],
+                   struct sc_why *why);
 void sc_nng_unlisten(struct sc_net *base, struct sc_listener *listener);
 int  sc_nng_dial(struct sc_net *base, const char *url, uint64_t ticket, struct sc_why *why);
 void sc_nng_dial_cancel(struct sc_net *base, uint64_t ticket);

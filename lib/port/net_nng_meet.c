@@ -141,7 +141,8 @@ static void tell_bound(nng_stream_listener *listener, const char *url, char boun
         nng_sockaddr      addr;
         int               port;
         snprintf(bound, SC_URL_MAX + 1, "%s", url);
-        if (sc_url_scheme(url) == SC_SCHEME_TCP && nng_stream_listener_get_int(listener, NNG_OPT_TCP_BOUND_PORT, &port) == 0)
+        if (sc_url_scheme(url) == SC_SCHEME_TCP &&
+            nng_stream_listener_get_int(listener, NNG_OPT_TCP_BOUND_PORT, &port) == 0)
                 snprintf(bound, SC_URL_MAX + 1, "%.*s:%d", (int)(colon - url), url, port);
         if (sc_url_scheme(url) == SC_SCHEME_ABSTRACT && *sc_url_rest(url) == '\0' &&
             nng_stream_listener_get_addr(listener, NNG_OPT_LOCADDR, &addr) == 0)
@@ -168,14 +169,16 @@ static int open_listener(struct meeting *meeting, const char *url, char bound[SC
         return SC_OK;
 }
 
-int sc_nng_listen(struct sc_net *base, const char *url, struct sc_listener **out, char bound[SC_URL_MAX + 1], struct sc_why *why)
+int sc_nng_listen(struct sc_net *base, const char *url, struct sc_listener **out, char bound[SC_URL_MAX + 1],
+                  struct sc_why *why)
 {
         struct sc_nng_net *net    = (struct sc_nng_net *)base;
         int                status = sc_url_check(url, true, why);
         if (status != SC_OK)
                 return status;
         struct meeting *meeting = meeting_create(net, on_accepted);
-        if (!meeting || !sc_nng_reserve_timer(net, &meeting->timer, on_retry) || sc_nng_reaper_start(&net->reaper) != SC_OK) {
+        if (!meeting || !sc_nng_reserve_timer(net, &meeting->timer, on_retry) ||
+            sc_nng_reaper_start(&net->reaper) != SC_OK) {
                 sc_why_set(why, url, "needs more memory than there is");
                 status = SC_E_NOMEM;
         } else {

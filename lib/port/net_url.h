@@ -23,7 +23,8 @@ enum sc_scheme sc_url_scheme(const char *url);
 const char    *sc_url_rest(const char *url); /* what follows "://"; NULL: there is no such thing */
 
 /* 0, SC_E_ADDRESS or SC_E_UNSUPPORTED with words; `listening`: port 0 and an empty abstract name are good. */
-int            sc_url_check(const char *url, bool listening, struct sc_why *why);
-void           sc_why_set(struct sc_why *why, const char *subject, const char *words); /* "subject words", cut to fit; NULL: nowhere */
+int sc_url_check(const char *url, bool listening, struct sc_why *why);
+/* "subject words", cut to fit; NULL: nowhere. */
+void sc_why_set(struct sc_why *why, const char *subject, const char *words);
 
 #endif

@@ -48,8 +48,9 @@ struct sc_net_upcalls {
 };
 
 struct sc_net_ops {
-        /* Listens; `bound` gets the real address (port 0 resolved).  0, SC_E_ADDRESS, SC_E_NOMEM, SC_E_UNSUPPORTED, SC_E_INVALID. */
-        int  (*listen)(struct sc_net *net, const char *url, struct sc_listener **out, char bound[SC_URL_MAX + 1], struct sc_why *why);
+        /* Listens; `bound` gets the real address (port 0 resolved).  0, SC_E_ADDRESS, SC_E_NOMEM, SC_E_UNSUPPORTED. */
+        int  (*listen)(struct sc_net *net, const char *url, struct sc_listener **out, char bound[SC_URL_MAX + 1],
+                       struct sc_why *why);
         void (*unlisten)(struct sc_net *net, struct sc_listener *listener);
         /* Starts to connect; ends in up() or dial_failed() with `ticket`, never inside this call. */
         int  (*dial)(struct sc_net *net, const char *url, uint64_t ticket, struct sc_why *why);

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -149,13 +150,13 @@ static CHILD_SIDE bool take_descriptors(struct sc_birth *birth)
 /* A file without "#!" that the kernel does not know is a script for sh, as execvp has it. */
 static CHILD_SIDE void try_file(const struct sc_exec *exec, char *file)
 {
-        static char shell[] = "/bin/sh";
+        static const char shell[] = "/bin/sh";
         syscall(SYS_execve, file, exec->argv, exec->env);
         if (errno != ENOEXEC)
                 return;
         char **argv = exec->argv - 1;
         char  *name = exec->argv[0];
-        argv[0]     = shell;
+        argv[0]     = (char *)(uintptr_t)shell;
         argv[1]     = file;
         syscall(SYS_execve, shell, argv, exec->env);
         argv[1] = name;
