@@ -628,6 +628,11 @@ void sc_work_hello(struct sc_work *w, struct sc_hello *out, uint32_t *grant_task
         *grant_tasks     = credit(w->told_usable, w->told_prefetch);
 }
 
+uint32_t sc_work_queued(const struct sc_work *w)
+{
+        return w->count[SC_RUN_QUEUED];
+}
+
 void sc_work_stats(const struct sc_work *w, struct sc_work_stats *out)
 {
         *out = (struct sc_work_stats){

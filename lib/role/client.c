@@ -10,6 +10,8 @@
 #include "machine.h"
 #include "sc_assert.h"
 
+enum { BUSY_TASKS = 64 }; /* so many unanswered: a submit may wait for company */
+
 /* ---- upcalls of the shell, in a turn ------------------------------------------------------------------ */
 
 static struct scaler_future *known(struct scaler_client *c, uint64_t sequence)
@@ -215,6 +217,7 @@ static void submit_all(struct scaler_client *c, struct sc_list *submits, sc_ns n
                 f->body                    = NULL;
                 leave_front(c, f);
                 submit_one(c, f, now);
+                c->batch.records++;
                 sc_blob_unref(body);
         }
 }
@@ -237,6 +240,7 @@ static void do_todo(struct scaler_client *c, sc_ns now)
                 f->todo                        = 0;
                 f->consumed                    = 0;
                 sc_gate_unlock(c->gate);
+                c->batch.urgent = true;
                 if (todo & SC_FUTURE_CONSUMED)
                         sc_cli_shell_consumed(c->shell, task, consumed, now);
                 if (todo & SC_FUTURE_CANCEL)
@@ -266,6 +270,7 @@ static void ask_all(struct scaler_client *c, sc_ns now)
                 r->asked                       = true;
                 const struct sc_request copied = *r; /* whoever waits may be gone once the lock is */
                 sc_gate_unlock(c->gate);
+                c->batch.urgent = true;
                 if (copied.cancel)
                         sc_cli_shell_cancel(c->shell, copied.task, copied.force, now);
                 else
@@ -291,7 +296,8 @@ static void run_front(struct sc_post *post, sc_ns now)
 
 static sc_ns member_deadline(void *ctx)
 {
-        return sc_cli_shell_deadline(((struct scaler_client *)ctx)->shell);
+        struct scaler_client *c = ctx;
+        return sc_ns_min(c->batch.until, sc_cli_shell_deadline(c->shell));
 }
 
 static void member_tick(void *ctx, sc_ns now)
@@ -304,6 +310,8 @@ static void member_tick(void *ctx, sc_ns now)
 static void member_flush(void *ctx, sc_ns now)
 {
         struct scaler_client *c = ctx;
+        if (sc_batch_wait(&c->batch, c->futures.len >= BUSY_TASKS && !c->leaving, now))
+                return;
         sc_cli_shell_flush(c->shell, now);
         if (!c->leaving || c->left || sc_station_links(sc_cli_shell_station(c->shell)) > 0)
                 return;
@@ -409,6 +417,7 @@ int scaler_client_create(const scaler_client_options *options, scaler_client **o
         c->mem          = rt->mem;
         c->id           = sc_random_id();
         c->front.run    = run_front;
+        c->batch.until  = SC_NEVER;
         sc_list_init(&c->front.link);
         sc_list_init(&c->submits);
         sc_list_init(&c->todo);

@@ -56,6 +56,7 @@ struct scaler_client {
         struct sc_cli_shell *shell;
         struct sc_nets       nets;
         struct sc_member     member;
+        struct sc_batch      batch;
         bool                 joined, leaving;
         struct sc_map        futures; /* {0, sequence} -> future, one reference each */
 };

@@ -201,3 +201,14 @@ void sc_runtime_give_back(struct scaler_runtime *rt, bool owned)
         if (owned)
                 scaler_runtime_destroy(rt);
 }
+
+bool sc_batch_wait(struct sc_batch *batch, bool busy, sc_ns now)
+{
+        const bool wait = busy && !batch->urgent && batch->records > 0 && batch->records < SC_BATCH_RECORDS &&
+                          now < batch->flushed + SC_BATCH_WAIT;
+        if (wait)
+                batch->until = batch->flushed + SC_BATCH_WAIT;
+        else
+                *batch = (struct sc_batch){ .flushed = now, .until = SC_NEVER };
+        return wait;
+}

@@ -46,6 +46,24 @@ bool sc_sized_out(void *theirs, const void *ours, size_t our_size);
 /* Until when a timeout of the public header lasts, from now. */
 sc_ns sc_until(int64_t timeout_ms);
 
+/* ---- batches of a busy role --------------------------------------------------------------------- */
+
+/*
+ * A role that has plenty under way lets a small record wait a moment for company: a frame a record would cost
+ * every process on its way a wake-up.  Whoever has little under way never waits.
+ */
+enum { SC_BATCH_RECORDS = 32 };
+#define SC_BATCH_WAIT (100 * SC_US)
+
+struct sc_batch {
+        uint32_t records;        /* waiting since the last flush */
+        bool     urgent;         /* something else wants to leave */
+        sc_ns    flushed, until; /* until: SC_NEVER when nothing is held back */
+};
+
+/* At a flush: true while it may wait, until batch->until; false: flush now, which this counts as done. */
+bool sc_batch_wait(struct sc_batch *batch, bool busy, sc_ns now);
+
 /* ---- the nets of one role ----------------------------------------------------------------------- */
 
 enum { SC_NETS_MAX = 2 };

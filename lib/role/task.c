@@ -34,6 +34,7 @@ static void end(struct scaler_task *t, sc_ns now)
         };
         sc_map_remove(&w->tasks, (struct sc_id){ 0, t->handle });
         sc_work_shell_ran(w->shell, t->handle, &outcome, now);
+        w->batch.records++;
         scaler_blob_unref(t->result);
         sc_mem_release(w->mem, t, t->size);
         sc_run_gone(w);

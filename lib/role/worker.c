@@ -120,9 +120,10 @@ void sc_run_gone(struct scaler_worker *w)
 static sc_ns member_deadline(void *ctx)
 {
         struct scaler_worker *w     = ctx;
-        sc_ns                 early = SC_NEVER;
+        sc_ns                 early = w->batch.until;
         if (!sc_list_empty(&w->early))
-                early = SC_CONTAINER(w->early.next, struct sc_command_run, early)->early_since + SC_EARLY_DELAY;
+                early = sc_ns_min(early, SC_CONTAINER(w->early.next, struct sc_command_run, early)->early_since +
+                                                 SC_EARLY_DELAY);
         return sc_ns_min(early, sc_work_shell_deadline(w->shell));
 }
 
@@ -137,6 +138,8 @@ static void member_tick(void *ctx, sc_ns now)
 static void member_flush(void *ctx, sc_ns now)
 {
         struct scaler_worker *w = ctx;
+        if (sc_batch_wait(&w->batch, !w->leaving && sc_work_queued(sc_work_shell_core(w->shell)) > 0, now))
+                return;
         sc_work_shell_flush(w->shell, now);
         if (!w->leaving || w->left || sc_station_links(sc_work_shell_station(w->shell)) > 0)
                 return;
@@ -224,7 +227,8 @@ int scaler_worker_create(const scaler_worker_options *options, scaler_worker **o
         sc_map_init(&w->tasks, w->mem);
         sc_map_init(&w->commands_by_handle, w->mem);
         sc_list_init(&w->early);
-        status = fill(w, &o, err);
+        w->batch.until = SC_NEVER;
+        status         = fill(w, &o, err);
         if (status)
                 scaler_worker_destroy(w);
         else

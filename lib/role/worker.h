@@ -80,6 +80,7 @@ struct scaler_worker {
         struct sc_work_shell *shell;
         struct sc_nets        nets;
         struct sc_member      member;
+        struct sc_batch       batch;
         bool                  joined, leaving;
         struct sc_map         tasks, commands_by_handle;
         struct sc_list        early;
