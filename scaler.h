@@ -493,7 +493,8 @@ SCALER_API int scaler_future_exit(const scaler_future *f, scaler_exit *out);    
 SCALER_API int scaler_future_detail(scaler_future *f, scaler_blob **out);
 /* [any] gives; SCALER_E_STATE while pending */
 SCALER_API int scaler_future_output(scaler_future *f, int stream, scaler_blob **out);
-/* SCALER_COMMAND_STREAM: takes output in order as it comes, at most cap bytes; *stream_out says which, 1 or 2.
+/* SCALER_COMMAND_STREAM: takes output in order as it comes, at most cap bytes; *stream_out (NULL: not wanted) says
+ * which, 1 or 2.
  * A count; 0 at the end; SCALER_E_TIMEOUT: none yet; SCALER_E_GAP once: a new run started over, forget what was
  * read. */
 /* [any] */

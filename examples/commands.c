@@ -67,12 +67,13 @@ static int streamed(scaler_client *client)
         scaler_future           *future = NULL;
         scaler_command           command;
         char                     buffer[16384];
-        long                     total = 0;
+        long                     total  = 0;
+        int                      stream = 1;
         scaler_init(&command, sizeof command);
         command.argv  = argv;
         command.flags = SCALER_COMMAND_STREAM;
         int got       = run(client, &command, &future);
-        while (got >= 0 && (got = scaler_future_read(future, buffer, sizeof buffer, NULL, 30000)) > 0)
+        while (got >= 0 && (got = scaler_future_read(future, buffer, sizeof buffer, &stream, 30000)) > 0)
                 total += got;
         if (got == 0)
                 printf("seq: %ld bytes\n", total);

@@ -19,7 +19,7 @@ enum {
         SC_CLI_ASKS_MAX = 256, /* queries, and cancels of an admin, without an answer */
         SC_CLI_ROOM     = 16,  /* effects kept free for what follows a bulk of them */
         SC_CLI_IDLE_TASKS = 1024, /* what an idle client keeps of its grant */
-        SC_CLI_IDLE_KIB   = 16384,
+        SC_CLI_IDLE_KIB   = 1024,
         SC_CLI_LEAST_KIB  = 16
 };
 

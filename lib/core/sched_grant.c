@@ -94,17 +94,11 @@ void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct s
         file(s, c);
 }
 
-/* So that there is something left for however many come. */
-static uint32_t first_share(uint32_t left)
-{
-        return left < 4 ? left : left / 4;
-}
-
 void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
 {
         uint32_t most  = s->opt.client_tasks_max > c->mine.len ? s->opt.client_tasks_max - c->mine.len : 0;
         uint32_t tasks = smaller(smaller(SCHED_GRANT_FIRST, most), free_tasks(s));
-        uint32_t kib   = smaller(SCHED_KIB_FIRST, first_share(free_kib(s)));
+        uint32_t kib   = smaller(SCHED_KIB_FIRST, free_kib(s));
         c->want        = c->want_kib = 0;
         set(s, c, c->grant + tasks, c->kib + kib);
         /* Whoever gets nothing at all is served when there is something again. */

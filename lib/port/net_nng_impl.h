@@ -123,7 +123,7 @@ void sc_nng_meet_free(struct sc_nng_net *net); /* after the reaper has ended */
 
 /* net_nng_reap.c */
 int  sc_nng_reaper_start(struct sc_nng_reaper *reaper); /* if it does not run yet: 0, SC_E_IO */
-void sc_nng_reaper_finish(struct sc_nng_reaper *reaper); /* buries all that is queued; no callback can come afterwards */
+void sc_nng_reaper_finish(struct sc_nng_reaper *reaper); /* buries all that is queued: no callback can come after it */
 void sc_nng_bury(struct sc_nng_reaper *reaper, struct sc_nng_remains *remains);
 
 #endif

@@ -144,6 +144,14 @@ void sc_command_flush_early(struct scaler_worker *w, sc_ns now)
 
 /* ---- the end -------------------------------------------------------------------------------------------------- */
 
+/* What cannot start here may well start elsewhere, so its words name the worker. */
+static void name_worker(struct sc_command_run *c)
+{
+        char words[sizeof c->text];
+        memcpy(words, c->text, sizeof words);
+        snprintf(c->text, sizeof c->text, "worker %.64s: %.120s", c->worker->name, words);
+}
+
 static void judge(struct sc_command_run *c)
 {
         if (!c->over && !c->no_memory)
@@ -185,6 +193,8 @@ static void finish(struct sc_command_run *c)
         if (!c->streaming)
                 collect_pieces(c);
         judge(c);
+        if (c->outcome.reason == SC_REASON_NOT_STARTED)
+                name_worker(c);
         c->outcome.text   = (struct sc_view){ c->text, strlen(c->text) };
         c->outcome.result = (struct sc_view){ c->collected[0].data, c->collected[0].len };
         c->outcome.errors = (struct sc_view){ c->collected[1].data, c->collected[1].len };

@@ -335,7 +335,10 @@ static int read_some(struct scaler_future *f, void *buffer, size_t cap, int *str
 int scaler_future_read(scaler_future *f, void *buffer, size_t cap, int *stream_out, int64_t timeout_ms)
 {
         enum { READ_MAX = 1 << 30 };
-        if (!f || !buffer || cap == 0 || !stream_out || !f->stream)
+        int ignored;
+        if (!stream_out)
+                stream_out = &ignored;
+        if (!f || !buffer || cap == 0 || !f->stream)
                 return SC_E_INVALID;
         struct sc_gate *gate  = f->gate;
         const sc_ns     until = timeout_ms == 0 ? 0 : sc_until(timeout_ms);

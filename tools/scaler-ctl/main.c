@@ -3,7 +3,6 @@
  * stdout, for people or, with --json, for programs; everything else is on stderr.
  */
 #include <scaler.h>
-#include <signal.h>
 #include <stdio.h>
 
 #include "access.h"

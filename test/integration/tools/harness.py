@@ -150,5 +150,5 @@ def main():
     unittest.main(module="__main__", verbosity=1, argv=sys.argv)
 
 
-__all__ = ["BUILD", "LIMIT", "ToolTest", "children", "clean_environment", "is_alive", "main", "read_whole", "run", "signal",
-           "tool", "wait_until"]
+__all__ = ["BUILD", "LIMIT", "ToolTest", "children", "clean_environment", "is_alive", "main", "read_whole", "run",
+           "signal", "tool", "wait_until"]

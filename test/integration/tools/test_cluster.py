@@ -57,14 +57,14 @@ class Cluster(ToolTest):
     def test_tasks_elsewhere_run_in_the_callers_directory_with_the_workers_environment(self):
         _, url = self.start_scheduler()
         self.start_worker(url, "-j1", "--name", "far-away", env={"FROM": "worker"})
-        done = run("scaler-run", "-s", url, "--env", "GIVEN=1", "--env", "TAKEN", "--shell", 'echo "$PWD,$FROM,$GIVEN,$TAKEN"',
-                   ":::", "a", cwd=self.folder, env={"FROM": "caller", "TAKEN": "2"})
+        done = run("scaler-run", "-s", url, "--env", "GIVEN=1", "--env", "TAKEN", "--shell",
+                   'echo "$PWD,$FROM,$GIVEN,$TAKEN"', ":::", "a", cwd=self.folder, env={"FROM": "caller", "TAKEN": "2"})
         self.assert_ends(done, 0, os.path.realpath(self.folder) + ",worker,1,2\n", "")
         gone = self.path("gone")
         os.mkdir(gone)
         script = 'cd "$1" && rmdir "$1" && exec "$0" -s "$2" echo ::: a'
-        done = subprocess.run(["sh", "-c", script, os.path.join(BUILD, "tools/scaler-run"), gone, url], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=LIMIT)
+        done = subprocess.run(["sh", "-c", script, os.path.join(BUILD, "tools/scaler-run"), gone, url],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT)
         self.assertEqual(done.returncode, 255, done.stderr)
 
     def test_a_directory_that_is_not_there_is_named_with_its_worker(self):
@@ -116,17 +116,19 @@ class Cluster(ToolTest):
         _, url = self.start_scheduler("tcp://127.0.0.1:0", "--token-file", token)
         self.start_worker(url, "-j1", "--token-file", token)
         self.assert_ends(run("scaler-run", "-s", url, "--token-file", token, "echo", ":::", "a"), 0, "a\n", "")
-        self.assert_ends(run("scaler-run", "-s", url, "echo", ":::", "a", env={"SCALER_TOKEN": "open sesame"}), 0, "a\n", "")
+        done = run("scaler-run", "-s", url, "echo", ":::", "a", env={"SCALER_TOKEN": "open sesame"})
+        self.assert_ends(done, 0, "a\n", "")
         for env in ({}, {"SCALER_TOKEN": "wrong"}):
-            self.assert_ends(run("scaler-run", "-s", url, "--scheduler-timeout=3", "echo", ":::", "a", env=env), 255, "")
+            done = run("scaler-run", "-s", url, "--scheduler-timeout=3", "echo", ":::", "a", env=env)
+            self.assert_ends(done, 255, "")
             self.assert_ends(run("scaler-ctl", url, "--timeout=3", "status", env=env), 1, "")
 
     def test_a_worker_drains_at_the_first_signal_and_kills_at_the_second(self):
         _, url = self.start_scheduler()
         worker = self.start_worker(url, "-j1")
-        process = self.start("scaler-run", "-s", url, "--shell", f'echo $$ > {self.path("pid")}; read x < {self.path("go")}; echo done',
-                             ":::", "a")
         os.mkfifo(self.path("go"))
+        script = f'echo $$ > {self.path("pid")}; read x < {self.path("go")}; echo done'
+        process = self.start("scaler-run", "-s", url, "--shell", script, ":::", "a")
         wait_until(lambda: os.path.exists(self.path("pid")) and os.path.getsize(self.path("pid")), "the task runs")
         worker.send_signal(signal.SIGTERM)
         wait_until(lambda: b"finishing" in worker.stderr.readline(), "the worker drains")

@@ -7,15 +7,16 @@ from harness import BUILD, LIMIT, ToolTest, clean_environment, main
 
 class Examples(ToolTest):
     def example(self, name, *args):
-        return subprocess.run([os.path.join(BUILD, "examples", name), *args], env=clean_environment(), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT)
+        return subprocess.run([os.path.join(BUILD, "examples", name), *args], env=clean_environment(),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT)
 
     def test_hello(self):
         self.assert_ends(self.example("hello"), 0, "hello, world\n", "")
 
     def test_hello_has_fewer_than_thirty_useful_lines(self):
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../examples/hello.c")) as file:
-            useful = [line for line in file if line.strip() and line.strip() not in "{}" and not line.startswith(("/*", " *", "#"))]
+            useful = [line for line in file
+                      if line.strip() not in ("", "{", "}") and not line.startswith(("/*", " *", "#"))]
         self.assertLess(len(useful), 30)
 
     def test_embed_scheduler(self):

@@ -3,7 +3,8 @@ import os
 import pty
 import subprocess
 
-from harness import LIMIT, ToolTest, children, clean_environment, is_alive, main, read_whole, run, signal, tool, wait_until
+from harness import (LIMIT, ToolTest, children, clean_environment, is_alive, main, read_whole, run, signal, tool,
+                     wait_until)
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -18,8 +19,9 @@ class Stop(ToolTest):
         return sorted(int(read_whole(self.path(name))) for name in os.listdir(self.folder)
                       if name.startswith("pid-") and not name.endswith(".tmp"))
 
-    def start_waiting(self, *options, count=50, more=()):
-        process = self.start("scaler-run", *options, "--shell", self.script(), ":::", *map(str, range(1, count + 1)), *more)
+    def start_waiting(self, *options, count=50):
+        inputs = map(str, range(1, count + 1))
+        process = self.start("scaler-run", *options, "--shell", self.script(), ":::", *inputs)
         wait_until(lambda: len(self.started()) == 2, "two tasks run")
         return process
 
@@ -54,7 +56,8 @@ class Stop(ToolTest):
         self.assert_gone(pids)
 
     def test_tasks_that_ignore_sigterm_are_killed_too(self):
-        process = self.start("scaler-run", "-j2", "--shell", 'trap "" TERM INT HUP; ' + self.script(), ":::", "1", "2", "3")
+        script = 'trap "" TERM INT HUP; ' + self.script()
+        process = self.start("scaler-run", "-j2", "--shell", script, ":::", "1", "2", "3")
         wait_until(lambda: len(self.started()) == 2, "two tasks run")
         pids = self.started()
         process.send_signal(signal.SIGINT)
