@@ -109,12 +109,15 @@ bool sc_link_ack_urgent(const struct sc_link *link)
                (link->owed_records > 0 && link->owed_frames >= SC_LINK_ACK_FRAMES);
 }
 
-/* The side that dialled asks a little earlier, so that an idle link costs one exchange and not two. */
+/*
+ * The side that accepted asks first, so that an idle link costs one exchange and not two, and a scheduler
+ * can ask many peers in one turn.
+ */
 static sc_ns ping_at(const struct sc_link *link)
 {
         if (link->pinged)
                 return SC_NEVER;
-        return sc_ns_add(link->heard_at, link->dialled ? link->silent / 4 : link->silent / 8 * 3);
+        return sc_ns_add(link->heard_at, link->silent / 10 * (link->dialled ? 6 : 4));
 }
 
 enum sc_link_due sc_link_due(const struct sc_link *link, sc_ns now)

@@ -230,8 +230,9 @@ static void on_refused(void *role, int status, const char *why)
 
 /* ---- the role's calls --------------------------------------------------------------------------------- */
 
-int sc_cli_shell_create(struct sc_mem *mem, const struct sc_cli_options *core, const struct sc_station_options *station,
-                        const struct sc_cli_shell_upcalls *upcalls, void *role, struct sc_cli_shell **out)
+int sc_cli_shell_create(struct sc_mem *mem, const struct sc_cli_options *core,
+                        const struct sc_station_options *station, const struct sc_cli_shell_upcalls *upcalls,
+                        void *role, struct sc_cli_shell **out)
 {
         static const struct sc_station_upcalls from_station = {
                 .enter   = on_enter,

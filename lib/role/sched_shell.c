@@ -117,8 +117,9 @@ static void on_note(void *role, int level, const char *line)
 
 /* ---- the role's calls ------------------------------------------------------------------------------ */
 
-int sc_sched_shell_create(struct sc_mem *mem, const struct sc_sched_options *core, const struct sc_station_options *station,
-                          const struct sc_sched_shell_upcalls *upcalls, void *role, struct sc_sched_shell **out)
+int sc_sched_shell_create(struct sc_mem *mem, const struct sc_sched_options *core,
+                          const struct sc_station_options *station, const struct sc_sched_shell_upcalls *upcalls,
+                          void *role, struct sc_sched_shell **out)
 {
         static const struct sc_station_upcalls from_station = {
                 .enter   = on_enter,

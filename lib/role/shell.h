@@ -26,8 +26,9 @@ struct sc_sched_shell_upcalls {
 };
 
 struct sc_sched_shell;
-int  sc_sched_shell_create(struct sc_mem *mem, const struct sc_sched_options *core, const struct sc_station_options *station,
-                           const struct sc_sched_shell_upcalls *upcalls, void *role, struct sc_sched_shell **out);
+int sc_sched_shell_create(struct sc_mem *mem, const struct sc_sched_options *core,
+                          const struct sc_station_options *station, const struct sc_sched_shell_upcalls *upcalls,
+                          void *role, struct sc_sched_shell **out);
 void sc_sched_shell_destroy(struct sc_sched_shell *x);
 struct sc_station *sc_sched_shell_station(struct sc_sched_shell *x);
 struct sc_sched   *sc_sched_shell_core(struct sc_sched_shell *x);
@@ -50,8 +51,9 @@ struct sc_work_shell_upcalls {
 };
 
 struct sc_work_shell;
-int  sc_work_shell_create(struct sc_mem *mem, const struct sc_work_options *core, const struct sc_station_options *station,
-                          const struct sc_work_shell_upcalls *upcalls, void *role, struct sc_work_shell **out);
+int sc_work_shell_create(struct sc_mem *mem, const struct sc_work_options *core,
+                         const struct sc_station_options *station, const struct sc_work_shell_upcalls *upcalls,
+                         void *role, struct sc_work_shell **out);
 void sc_work_shell_destroy(struct sc_work_shell *x);
 struct sc_station *sc_work_shell_station(struct sc_work_shell *x);
 struct sc_work    *sc_work_shell_core(struct sc_work_shell *x);
@@ -81,8 +83,9 @@ struct sc_cli_shell_upcalls {
 };
 
 struct sc_cli_shell;
-int  sc_cli_shell_create(struct sc_mem *mem, const struct sc_cli_options *core, const struct sc_station_options *station,
-                         const struct sc_cli_shell_upcalls *upcalls, void *role, struct sc_cli_shell **out);
+int sc_cli_shell_create(struct sc_mem *mem, const struct sc_cli_options *core,
+                        const struct sc_station_options *station, const struct sc_cli_shell_upcalls *upcalls,
+                        void *role, struct sc_cli_shell **out);
 void sc_cli_shell_destroy(struct sc_cli_shell *x);
 struct sc_station *sc_cli_shell_station(struct sc_cli_shell *x);
 struct sc_cli     *sc_cli_shell_core(struct sc_cli_shell *x);
@@ -90,8 +93,9 @@ void  sc_cli_shell_begin(struct sc_cli_shell *x, sc_ns now, sc_ns lateness);
 sc_ns sc_cli_shell_deadline(const struct sc_cli_shell *x);
 void  sc_cli_shell_tick(struct sc_cli_shell *x, sc_ns now);
 void  sc_cli_shell_flush(struct sc_cli_shell *x, sc_ns now);
-/* `sequence` is above every earlier one; holes are fine.  0, or the status of sc_cli_admissible().  From inside an upcall: only from room(), else SC_E_STATE.
- * The other four may be called from inside any upcall: they queue, and give SC_E_NOMEM when there is no room for that. */
+/* `sequence` is above every earlier one; holes are fine.  0, or the status of sc_cli_admissible().  From inside an
+ * upcall: only from room(), else SC_E_STATE.  The other four may be called from inside any upcall: they queue, and give
+ * SC_E_NOMEM when there is no room for that. */
 int   sc_cli_shell_submit(struct sc_cli_shell *x, const struct sc_spec *spec, uint64_t sequence, sc_ns now);
 int   sc_cli_shell_cancel(struct sc_cli_shell *x, struct sc_id task, bool force, sc_ns now);
 int   sc_cli_shell_consumed(struct sc_cli_shell *x, struct sc_id task, uint64_t bytes, sc_ns now);

@@ -69,7 +69,8 @@ void sc_station_destroy(struct sc_station *st)
         sc_mem_release(st->options.mem, st, sizeof *st);
 }
 
-void sc_station_note(struct sc_station *st, const struct sc_peer *peer, const char *text, const char *more, size_t more_len)
+void sc_station_note(struct sc_station *st, const struct sc_peer *peer, const char *text, const char *more,
+                     size_t more_len)
 {
         if (st->options.upcalls->note == NULL)
                 return;
@@ -418,6 +419,14 @@ sc_ns sc_station_deadline(const struct sc_station *st)
         return sc_ns_add(due, st->slept);
 }
 
+static void ask_for_life(struct sc_station *st, struct sc_peer *peer)
+{
+        sc_link_pinged(&peer->link);
+        peer->ping = true;
+        st->asked  = true;
+        sc_peer_touch(st, peer);
+}
+
 static void expire(struct sc_station *st, struct sc_peer *peer)
 {
         switch (sc_link_due(&peer->link, st->now)) {
@@ -430,9 +439,7 @@ static void expire(struct sc_station *st, struct sc_peer *peer)
                 sc_peer_lose(st, peer, SC_E_TIMEOUT, "silent for too long");
                 break;
         case SC_LINK_PING:
-                sc_link_pinged(&peer->link);
-                peer->ping = true;
-                sc_peer_touch(st, peer);
+                ask_for_life(st, peer);
                 break;
         case SC_LINK_ACK:
                 sc_link_ack_taken(&peer->link);
@@ -460,13 +467,31 @@ static void look_after(struct sc_station *st, struct sc_peer *peer)
         sc_heap_fix(&st->due, peer->position);
 }
 
+/* Who is to be asked soon is asked now: one wake-up of this process for many links, and of its timer for all. */
+static void ask_early(struct sc_station *st)
+{
+        const sc_ns     soon = sc_ns_add(st->now, st->options.silent / 16);
+        struct sc_peer *peer;
+        while ((peer = sc_heap_top(&st->due)) != NULL && peer->key <= soon) {
+                if (peer->state == SC_PEER_UP && sc_link_due(&peer->link, soon) == SC_LINK_PING)
+                        ask_for_life(st, peer);
+                const sc_ns key = peer->key;
+                look_after(st, peer);
+                if (peer->key == key)
+                        return;
+        }
+}
+
 void sc_station_tick(struct sc_station *st, sc_ns now)
 {
         sc_station_begin(st, now, 0);
         sc_dial_tick(st);
         struct sc_peer *peer;
+        st->asked = false;
         while ((peer = sc_heap_top(&st->due)) != NULL && peer->key <= st->now)
                 look_after(st, peer);
+        if (st->asked)
+                ask_early(st);
 }
 
 uint32_t sc_station_links(const struct sc_station *st)

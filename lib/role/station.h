@@ -64,12 +64,15 @@ const struct sc_net_upcalls *sc_station_door_upcalls(void); /* ctx: the door */
 
 /* Scheduler: nothing to do but let nets listen.  Dialling roles: keep a link to `url` over `net` from now on. */
 int   sc_station_dial(struct sc_station *st, struct sc_net *net, const char *url, sc_ns now);
-void  sc_station_hang_up(struct sc_station *st, sc_ns now); /* no redial any more; links close after what is pending has left */
+/* No redial any more; links close after what is pending has left. */
+void  sc_station_hang_up(struct sc_station *st, sc_ns now);
 
 void  sc_station_begin(struct sc_station *st, sc_ns now, sc_ns lateness); /* before upcalls of a turn: sets the time */
-void  sc_station_send(struct sc_station *st, sc_link_id link, const struct sc_msg *msg); /* queued; stale links are ignored */
+/* Queued; stale links are ignored. */
+void  sc_station_send(struct sc_station *st, sc_link_id link, const struct sc_msg *msg);
 void  sc_station_grant(struct sc_station *st, sc_link_id link, uint32_t tasks, uint32_t kib);
-void  sc_station_close(struct sc_station *st, sc_link_id link, int status, const char *why); /* BYE with why, then closes */
+/* BYE with why, then closes. */
+void  sc_station_close(struct sc_station *st, sc_link_id link, int status, const char *why);
 void  sc_station_flush(struct sc_station *st, sc_ns now);   /* every dirty link that may send, sends */
 bool  sc_station_dirty(const struct sc_station *st);
 sc_ns sc_station_deadline(const struct sc_station *st);

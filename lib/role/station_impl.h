@@ -92,7 +92,7 @@ struct sc_station {
         struct sc_station_stats stats;
         sc_ns                  notes_since;
         uint32_t               notes;
-        bool                   hung_up;
+        bool                   hung_up, asked; /* asked: somebody for a sign of life, in this tick */
 };
 
 struct sc_peer *sc_peer_find(struct sc_station *st, sc_link_id id);
@@ -116,6 +116,7 @@ void sc_dial_again(struct sc_station *st, bool fresh);
 void sc_dial_tick(struct sc_station *st);
 void sc_dial_off(struct sc_station *st);
 
-void sc_station_note(struct sc_station *st, const struct sc_peer *peer, const char *text, const char *more, size_t more_len);
+void sc_station_note(struct sc_station *st, const struct sc_peer *peer, const char *text, const char *more,
+                     size_t more_len);
 
 #endif

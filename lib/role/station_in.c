@@ -91,7 +91,8 @@ static void take_record(struct sc_station *st, struct sc_peer *peer, const struc
         }
         if (msg->kind == SC_MSG_HELLO || msg->kind == SC_MSG_WELCOME || !sc_msg_may_send(peer->role, msg->kind)) {
                 char why[SC_TEXT_MAX + 1];
-                snprintf(why, sizeof why, "a %s may not send %s here", sc_role_name(peer->role), sc_msg_name(msg->kind));
+                snprintf(why, sizeof why, "a %s may not send %s here", sc_role_name(peer->role),
+                         sc_msg_name(msg->kind));
                 sc_peer_refuse(st, peer, SC_E_PROTOCOL, why);
                 return;
         }

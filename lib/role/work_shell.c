@@ -228,8 +228,9 @@ static bool reserve(struct sc_work_shell *x)
         return x->said != NULL && x->more != NULL && x->spoiled != NULL;
 }
 
-int sc_work_shell_create(struct sc_mem *mem, const struct sc_work_options *core, const struct sc_station_options *station,
-                         const struct sc_work_shell_upcalls *upcalls, void *role, struct sc_work_shell **out)
+int sc_work_shell_create(struct sc_mem *mem, const struct sc_work_options *core,
+                         const struct sc_station_options *station, const struct sc_work_shell_upcalls *upcalls,
+                         void *role, struct sc_work_shell **out)
 {
         static const struct sc_station_upcalls from_station = {
                 .enter   = on_enter,

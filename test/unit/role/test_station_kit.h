@@ -22,15 +22,15 @@
 enum { KIT_SENDS = 4096, KIT_ENDS = 1024 };
 
 struct kit_end { /* one end of a connection */
-        struct sc_conn base;
-        struct kit_end *other;
+        struct sc_conn   base;
+        struct kit_end  *other;
         struct kit_side *side;
-        void   *user;
-        bool    busy, closed, up;
-        bool    dropping; /* what it sends vanishes */
-        uint8_t *sent[KIT_SENDS]; /* what the net took from this end and has not carried over */
-        size_t   sent_len[KIT_SENDS];
-        uint32_t first, count;
+        void            *user;
+        bool             busy, closed, up;
+        bool             dropping;        /* what it sends vanishes */
+        uint8_t         *sent[KIT_SENDS]; /* what the net took from this end and has not carried over */
+        size_t           sent_len[KIT_SENDS];
+        uint32_t         first, count;
 };
 
 struct kit_side { /* a station with its net and what its role was told */
@@ -38,16 +38,16 @@ struct kit_side { /* a station with its net and what its role was told */
         struct sc_station_door door;
         struct sc_station     *station;
         struct sc_mem         *mem;
-        sc_ns     now;
-        uint64_t  ticket, dials, id;
-        sc_link_id link; /* up last */
-        uint32_t  ups, downs, messages, acked, grants, notes, refusals;
-        uint32_t  tasks, kib;
-        int       status;
-        char      why[SC_TEXT_MAX + 1];
-        char      log[512]; /* a letter for each upcall, in order */
-        uint32_t  version_max;
-        uint8_t   role;
+        sc_ns                  now;
+        uint64_t               ticket, dials, id;
+        sc_link_id             link; /* up last */
+        uint32_t               ups, downs, messages, acked, grants, notes, refusals;
+        uint32_t               tasks, kib;
+        int                    status;
+        char                   why[SC_TEXT_MAX + 1];
+        char                   log[512]; /* a letter for each upcall, in order */
+        uint32_t               version_max;
+        uint8_t                role;
 };
 
 static struct kit_end kit_ends[KIT_ENDS];
@@ -74,7 +74,7 @@ static void kit_send(struct sc_conn *conn, struct sc_buf *frames)
         struct kit_end *end = kit_of(conn);
         ck_assert(!end->busy && !end->closed);
         ck_assert_uint_lt(end->count, KIT_SENDS);
-        end->busy = true;
+        end->busy         = true;
         const uint32_t at = (end->first + end->count++) % KIT_SENDS;
         end->sent[at]     = malloc(frames->len);
         end->sent_len[at] = frames->len;
@@ -111,7 +111,11 @@ static void kit_dial_cancel(struct sc_net *net, uint64_t ticket)
 }
 
 static const struct sc_net_ops kit_ops = {
-        .send = kit_send, .close = kit_close, .close_after = kit_close_after, .dial = kit_dial, .dial_cancel = kit_dial_cancel,
+        .send        = kit_send,
+        .close       = kit_close,
+        .close_after = kit_close_after,
+        .dial        = kit_dial,
+        .dial_cancel = kit_dial_cancel,
 };
 
 /* ---- the role -------------------------------------------------------------------------------------- */
@@ -119,8 +123,11 @@ static const struct sc_net_ops kit_ops = {
 static void kit_greet(void *role, struct sc_hello *out, uint32_t *tasks, uint32_t *kib)
 {
         struct kit_side *side = role;
-        *out   = (struct sc_hello){.version_min = side->version_max, .version_max = side->version_max, .role = side->role,
-                                   .id = side->id, .incarnation = side->dials};
+        *out                  = (struct sc_hello){ .version_min = side->version_max,
+                                                   .version_max = side->version_max,
+                                                   .role        = side->role,
+                                                   .id          = side->id,
+                                                   .incarnation = side->dials };
         if (side->role == SC_ROLE_WORKER)
                 out->slots = out->free_slots = 1;
         *tasks = 3;
@@ -137,7 +144,8 @@ static void kit_up(void *role, sc_link_id link, const struct sc_msg *hello, uint
         kit_log(side, 'u');
         if (hello->kind != SC_MSG_HELLO)
                 return;
-        const struct sc_msg welcome = {.kind = SC_MSG_WELCOME, .welcome = {.version = 1, .id = 1, .epoch = 1, .silent_ms = 8000}};
+        const struct sc_msg welcome = { .kind    = SC_MSG_WELCOME,
+                                        .welcome = { .version = 1, .id = 1, .epoch = 1, .silent_ms = 8000 } };
         sc_station_grant(side->station, link, 10, 20);
         sc_station_send(side->station, link, &welcome);
 }
@@ -197,8 +205,14 @@ static void kit_refused(void *role, int status, const char *why)
 }
 
 static const struct sc_station_upcalls kit_upcalls = {
-        .greet = kit_greet, .up = kit_up, .message = kit_message, .acked = kit_acked, .grant = kit_grant,
-        .down = kit_down, .note = kit_note, .refused = kit_refused,
+        .greet   = kit_greet,
+        .up      = kit_up,
+        .message = kit_message,
+        .acked   = kit_acked,
+        .grant   = kit_grant,
+        .down    = kit_down,
+        .note    = kit_note,
+        .refused = kit_refused,
 };
 
 /* ---- what a test does --------------------------------------------------------------------------------- */
@@ -211,12 +225,17 @@ static inline bool kit_init(struct kit_side *side, struct sc_mem *mem, enum sc_r
         side->version_max = 1;
         side->role        = (uint8_t)self;
         side->now         = 1000 * SC_S;
-        side->net         = (struct sc_net){.ops = &kit_ops, .upcalls = sc_station_door_upcalls(), .ctx = &side->door};
-        const struct sc_station_options options = {
-                .mem = mem, .upcalls = &kit_upcalls, .role = side, .self = self, .seed = id, .peers_max = 40, .hellos_max = 8};
+        side->net = (struct sc_net){ .ops = &kit_ops, .upcalls = sc_station_door_upcalls(), .ctx = &side->door };
+        const struct sc_station_options options = { .mem        = mem,
+                                                    .upcalls    = &kit_upcalls,
+                                                    .role       = side,
+                                                    .self       = self,
+                                                    .seed       = id,
+                                                    .peers_max  = 40,
+                                                    .hellos_max = 8 };
         if (sc_station_create(&options, &side->station) != 0)
                 return false;
-        side->door = (struct sc_station_door){.station = side->station, .net = &side->net};
+        side->door = (struct sc_station_door){ .station = side->station, .net = &side->net };
         sc_station_begin(side->station, side->now, 0);
         return true;
 }
@@ -242,17 +261,18 @@ static inline struct kit_end *kit_add_end(struct kit_side *side)
 {
         ck_assert_uint_lt(kit_end_count, KIT_ENDS);
         struct kit_end *end = &kit_ends[kit_end_count++];
-        end->side     = side;
-        end->base.net = side != NULL ? &side->net : NULL;
+        end->side           = side;
+        end->base.net       = side != NULL ? &side->net : NULL;
         return end;
 }
 
 static inline bool kit_tell_up(struct kit_end *end, bool dialled)
 {
         static struct sc_listener listener;
-        struct kit_side *side = end->side;
-        end->user = side->net.upcalls->up(side->net.ctx, &end->base, dialled ? NULL : &listener, dialled ? side->ticket : 0);
-        end->up   = end->user != NULL;
+        struct kit_side          *side = end->side;
+        end->user                      = side->net.upcalls->up(side->net.ctx, &end->base, dialled ? NULL : &listener,
+                                          dialled ? side->ticket : 0);
+        end->up                        = end->user != NULL;
         if (dialled)
                 side->ticket = 0;
         if (!end->up)
@@ -304,9 +324,9 @@ static inline bool kit_carry(struct kit_end *from)
 {
         if (from->count == 0)
                 return false;
-        uint8_t *bytes = from->sent[from->first];
-        const size_t len = from->sent_len[from->first];
-        from->first = (from->first + 1) % KIT_SENDS;
+        uint8_t     *bytes = from->sent[from->first];
+        const size_t len   = from->sent_len[from->first];
+        from->first        = (from->first + 1) % KIT_SENDS;
         from->count--;
         if (from->side != NULL) {
                 from->busy = false;
@@ -341,7 +361,8 @@ static inline void kit_tell_down(struct kit_end *end)
 }
 
 /* A frame of the test's own making. */
-static inline size_t kit_frame(uint8_t *out, size_t max, uint8_t type, uint32_t seq, uint32_t ack, const struct sc_msg *msg, uint16_t count)
+static inline size_t kit_frame(uint8_t *out, size_t max, uint8_t type, uint32_t seq, uint32_t ack,
+                               const struct sc_msg *msg, uint16_t count)
 {
         struct sc_mem mem;
         struct sc_buf buf;
@@ -351,7 +372,9 @@ static inline size_t kit_frame(uint8_t *out, size_t max, uint8_t type, uint32_t 
         ck_assert(sc_buf_add(&buf, room, sizeof room));
         for (uint16_t i = 0; i < count; i++)
                 ck_assert_int_eq(sc_codec_pack(&buf, msg), 0);
-        const struct sc_frame_head head = {.length = (uint32_t)buf.len, .type = type, .count = count, .seq = seq, .ack = ack};
+        const struct sc_frame_head head = {
+                .length = (uint32_t)buf.len, .type = type, .count = count, .seq = seq, .ack = ack
+        };
         sc_frame_put(&head, buf.data);
         memcpy(out, buf.data, buf.len);
         const size_t len = buf.len;
@@ -362,7 +385,7 @@ static inline size_t kit_frame(uint8_t *out, size_t max, uint8_t type, uint32_t 
 static inline struct sc_frame_head kit_head(const struct kit_end *end, uint32_t n)
 {
         struct sc_frame_head head;
-        const char *why;
+        const char          *why;
         ck_assert_uint_lt(n, end->count);
         ck_assert_int_eq(sc_frame_get(end->sent[(end->first + n) % KIT_SENDS], &head, &why), 0);
         return head;

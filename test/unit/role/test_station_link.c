@@ -13,7 +13,7 @@ static void setup(void)
 
 START_TEST(sequences_may_wrap)
 {
-        uint32_t confirmed;
+        uint32_t    confirmed;
         const char *why;
         link.heard = link.sent = link.confirmed = UINT32_MAX - 1;
         ck_assert_uint_eq(sc_link_seal(&link, 1), UINT32_MAX);
@@ -30,7 +30,7 @@ END_TEST
 
 START_TEST(frames_beyond_the_ring_are_confirmed_together_and_none_is_forgotten)
 {
-        uint32_t confirmed, sum = 0, in = 1;
+        uint32_t    confirmed, sum = 0, in = 1;
         const char *why;
         for (int i = 0; i < 3 * SC_LINK_RING; i++)
                 sc_link_seal(&link, 1);
