@@ -43,7 +43,8 @@ void sc_link_up(struct sc_link *link, sc_ns silent);
 
 /* A frame has come.  0 with the number of records it confirms, or SC_E_PROTOCOL with words: a frame is
  * missing or came twice, or it acknowledges what was never sent. */
-int  sc_link_hear(struct sc_link *link, uint32_t seq, uint32_t ack, sc_ns now, uint32_t *confirmed_out, const char **why);
+int  sc_link_hear(struct sc_link *link, uint32_t seq, uint32_t ack, sc_ns now, uint32_t *confirmed_out,
+                  const char **why);
 /* All records of the frame heard last are stepped; `records` of them are kept by their sender until acknowledged. */
 void sc_link_stepped(struct sc_link *link, uint32_t records, sc_ns now);
 bool sc_link_granted(struct sc_link *link, uint32_t tasks, uint32_t kib); /* by them; true: that is news */

@@ -241,7 +241,8 @@ static void on_msg(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
                 sc_sched_nonsense(s, l, SC_E_PROTOCOL, "a message that its role may not send", out);
         } else if (m->kind == SC_MSG_BYE) {
                 close_send(out, l->id, SC_OK, "bye");
-                link_down(s, l, true, out);
+                /* With a status it is the link that was given up, and its peer may be here on another one. */
+                link_down(s, l, m->bye.status == SC_OK, out);
         } else if (l->role == SC_ROLE_WORKER) {
                 on_worker_msg(s, l, m, out);
         } else {

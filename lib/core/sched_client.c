@@ -207,12 +207,14 @@ static bool dismiss_all(struct sc_sched *s, struct sched_client *c, struct sc_ou
         return true;
 }
 
-static bool acks_work(struct sc_sched *s, struct sched_client *c, const struct sc_out *out)
+static bool acks_work(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
 {
         while (c->acks > 0) {
                 if (!sc_sched_bulk(s, out))
                         return false;
                 c->acks--;
+                if (c->stale > 0 && --c->stale == 0 && c->link != 0 && !c->doomed)
+                        sc_sched_grant_tell(c, out);
                 sc_sched_move(s, sc_sched_row(s, c->ended.head), SC_MOVE_FORGET);
         }
         return true;

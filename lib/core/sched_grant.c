@@ -38,11 +38,12 @@ static void set(struct sc_sched *s, struct sched_client *c, uint32_t tasks, uint
         c->kib   = kib;
 }
 
-static void tell(const struct sched_client *c, struct sc_out *out)
+/* The client does not count what it has the result of; until it confirms that, it may use that much less. */
+void sc_sched_grant_tell(const struct sched_client *c, struct sc_out *out)
 {
         struct sc_effect *effect = sc_out_add(out, SC_FX_GRANT);
         effect->link             = c->link;
-        effect->tasks            = c->grant;
+        effect->tasks            = c->grant > c->stale ? c->grant - c->stale : 0;
         effect->kib              = c->kib;
 }
 
@@ -67,7 +68,7 @@ static bool raise(struct sc_sched *s, struct sched_client *c, struct sc_out *out
         if (tasks == c->grant && kib == c->kib)
                 return false;
         set(s, c, tasks, kib);
-        tell(c, out);
+        sc_sched_grant_tell(c, out);
         return true;
 }
 
@@ -90,22 +91,29 @@ void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct s
         bool lowered   = tasks < c->grant || kib < c->kib;
         set(s, c, tasks, kib);
         if (!raise(s, c, out) && lowered)
-                tell(c, out);
+                sc_sched_grant_tell(c, out);
         file(s, c);
+}
+
+/* So that there is something left for however many come. */
+static uint32_t first_share(uint32_t left)
+{
+        return left < 4 ? left : left / 4;
 }
 
 void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
 {
         uint32_t most  = s->opt.client_tasks_max > c->mine.len ? s->opt.client_tasks_max - c->mine.len : 0;
         uint32_t tasks = smaller(smaller(SCHED_GRANT_FIRST, most), free_tasks(s));
-        uint32_t kib   = smaller(SCHED_KIB_FIRST, free_kib(s));
+        uint32_t kib   = smaller(SCHED_KIB_FIRST, first_share(free_kib(s)));
         c->want        = c->want_kib = 0;
         set(s, c, c->grant + tasks, c->kib + kib);
         /* Whoever gets nothing at all is served when there is something again. */
         c->want     = c->grant == 0 ? 1 : c->want;
         c->want_kib = c->kib == 0 ? 1 : c->want_kib;
         file(s, c);
-        tell(c, out);
+        c->stale = c->ended.len;
+        sc_sched_grant_tell(c, out);
 }
 
 /* A client that fills what it has, and wants more, need not ask again. */

@@ -153,6 +153,7 @@ struct sched_client {
         uint64_t           acks;   /* confirmed, rows not yet freed: always the first of `ended` */
         uint64_t           known, body_bytes, submitted;
         uint32_t           grant, kib, want, want_kib;
+        uint32_t           stale;  /* first of `ended`: results that an earlier link may have brought already */
         bool               resend; /* `unsent` is to start at the first of `ended` once `acks` are worked off */
         bool               doomed; /* all it asked is being cancelled; a new link is welcomed after that */
         sc_ns              since, grace_at;
@@ -344,6 +345,7 @@ void sc_sched_welcome(struct sc_sched *s, sc_link_id link, uint64_t known, struc
 /* ---- sched_grant.c -----------------------------------------------------------------------------*/
 
 void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct sc_want *m, struct sc_out *out);
+void sc_sched_grant_tell(const struct sched_client *c, struct sc_out *out);
 void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_out *out);
 void sc_sched_grant_more(struct sc_sched *s, struct sched_client *c, struct sc_out *out);
 void sc_sched_grant_shrink(struct sc_sched *s, struct sched_client *c); /* without a link: what its rows need */

@@ -256,14 +256,27 @@ static struct sc_command_run *new_run(struct scaler_worker *w, const struct sc_a
         return c;
 }
 
-static int start(struct scaler_worker *w, struct sc_command_run *c, const struct sc_command *command)
+/* The next spawner in turn; the first ones are made as commands come, one for each slot, up to the usable CPUs. */
+static int choose_spawner(struct scaler_worker *w, struct sc_spawner **out)
 {
-        if (!w->spawner) {
-                const int status = sc_spawner_create(w->mem, w->rt->loop, sc_command_upcalls(), &w->spawner);
-                if (status)
+        const uint32_t most = w->core.slots < w->spawners_max ? w->core.slots : w->spawners_max;
+        if (w->spawners < most) {
+                const int status =
+                        sc_spawner_create(w->mem, w->rt->loop, sc_command_upcalls(), &w->spawner[w->spawners]);
+                if (status == 0)
+                        w->spawners++;
+                else if (w->spawners == 0)
                         return status;
         }
-        return sc_child_start(w->spawner, command, c, &c->child);
+        *out = w->spawner[w->spawned++ % w->spawners];
+        return 0;
+}
+
+static int start(struct scaler_worker *w, struct sc_command_run *c, const struct sc_command *command)
+{
+        struct sc_spawner *spawner;
+        const int          status = choose_spawner(w, &spawner);
+        return status ? status : sc_child_start(spawner, command, c, &c->child);
 }
 
 /* Decodes the body into views that live while the child is being started. */

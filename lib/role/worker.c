@@ -195,7 +195,8 @@ static int fill(struct scaler_worker *w, const scaler_worker_options *o, scaler_
                        .give_up    = sc_ns_from_ms(o->scheduler_timeout_ms),
                        .name       = { w->name, strlen(w->name) },
         };
-        w->commands = o->commands == 0;
+        w->commands     = o->commands == 0;
+        w->spawners_max = sc_usable_cpus() < SC_SPAWNERS_MAX ? sc_usable_cpus() : SC_SPAWNERS_MAX;
         status      = sc_access_init(&w->access, w->mem, o->security, err);
         if (!status && !(w->gate = sc_gate_create(w->mem)))
                 status = sc_error_set(err, SC_E_NOMEM, "worker: out of memory");
@@ -434,7 +435,8 @@ static void leave_loop(struct scaler_worker *w)
         if (!w->joined)
                 return;
         sc_loop_hold(w->rt->loop);
-        sc_spawner_destroy(w->spawner);
+        for (uint32_t i = 0; i < w->spawners; i++)
+                sc_spawner_destroy(w->spawner[i]);
         sc_loop_leave(w->rt->loop, &w->member);
         sc_work_shell_destroy(w->shell); /* its links close over nets that are still there */
         w->shell = NULL;

@@ -11,6 +11,7 @@
 #include "shell.h"
 #include "spawn_posix.h"
 
+enum { SC_SPAWNERS_MAX = 4 };       /* a spawn stops its thread until the child has execed; a few overlap */
 #define SC_EARLY_MAX   (16 * 1024)  /* streamed output up to here may come with the end */
 #define SC_EARLY_DELAY (50 * SC_MS) /* but nobody waits longer than this for it */
 
@@ -85,7 +86,8 @@ struct scaler_worker {
         struct sc_map         tasks, commands_by_handle;
         struct sc_list        early;
         struct sc_slots      *slots;
-        struct sc_spawner    *spawner;
+        struct sc_spawner    *spawner[SC_SPAWNERS_MAX];
+        uint32_t              spawners, spawners_max, spawned; /* made on demand; children go round */
 };
 
 /* In a turn: RUN of the core.  Whatever goes wrong is that run's outcome. */

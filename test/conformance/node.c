@@ -42,7 +42,8 @@ static bool frame_good(const uint8_t *frame, size_t size, uint64_t number)
         memcpy(&length, frame, sizeof length);
         const uint8_t fill = (uint8_t)(number * 31 & 0xff);
         return size >= FRAME_MIN && length == size && got == number &&
-               (size == FRAME_MIN || (frame[FRAME_MIN] == fill && frame[size - 1] == fill && frame[size / 2 + 16] == fill));
+               (size == FRAME_MIN ||
+                (frame[FRAME_MIN] == fill && frame[size - 1] == fill && frame[size / 2 + 16] == fill));
 }
 
 /* ---- upcalls ---------------------------------------------------------------------------------------- */
@@ -314,6 +315,18 @@ bool node_wait_u64(struct node *node, const uint64_t *counter, uint64_t value, i
         return good;
 }
 
+void node_quiesce(struct node *node, int seconds)
+{
+        const struct timespec at   = in_seconds(seconds);
+        bool                  late = false;
+        pthread_mutex_lock(&node->lock);
+        while (node->live > 0 && !late)
+                late = pthread_cond_timedwait(&node->changed, &node->lock, &at) != 0;
+        SC_ASSERT(node->live == 0);
+        SC_ASSERT(node->downs == node->ups);
+        pthread_mutex_unlock(&node->lock);
+}
+
 bool peer_wait_down(struct peer *peer, int seconds)
 {
         const struct timespec at   = in_seconds(seconds);
@@ -354,6 +367,14 @@ uint64_t node_read(struct node *node, const uint64_t *counter)
 {
         pthread_mutex_lock(&node->lock);
         const uint64_t value = *counter;
+        pthread_mutex_unlock(&node->lock);
+        return value;
+}
+
+uint32_t node_read_u32(struct node *node, const uint32_t *counter)
+{
+        pthread_mutex_lock(&node->lock);
+        const uint32_t value = *counter;
         pthread_mutex_unlock(&node->lock);
         return value;
 }

@@ -69,6 +69,7 @@ uint64_t node_dial(struct node *node, const char *url); /* the ticket */
 /* Waits until *counter reaches `value`; false after `seconds`. */
 bool node_wait_u32(struct node *node, const uint32_t *counter, uint32_t value, int seconds);
 bool node_wait_u64(struct node *node, const uint64_t *counter, uint64_t value, int seconds);
+void node_quiesce(struct node *node, int seconds); /* waits until every peer that came up is down; asserts it */
 bool peer_wait_down(struct peer *peer, int seconds);
 struct peer *node_newest(struct node *node); /* the peer that came up last; NULL: none */
 struct peer *node_dialled(struct node *node, uint64_t ticket, int seconds); /* waits until it is up; NULL: it is not */
@@ -79,6 +80,7 @@ void peer_close(struct peer *peer);
 void peer_close_after(struct peer *peer, sc_ns linger);
 void peer_pause(struct peer *peer, bool paused);
 uint64_t node_read(struct node *node, const uint64_t *counter);
+uint32_t node_read_u32(struct node *node, const uint32_t *counter);
 
 void frame_fill(uint8_t *frame, size_t size, uint64_t number);
 

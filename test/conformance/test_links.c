@@ -28,7 +28,7 @@ static void finish(void)
 /* Both ends of a new connection. */
 static void join(struct peer **near, struct peer **far)
 {
-        const uint32_t ups = server.ups;
+        const uint32_t ups = node_read_u32(&server, &server.ups);
         *near              = node_dialled(&client, node_dial(&client, server.bound), 10);
         ck_assert_ptr_nonnull(*near);
         ck_assert(node_wait_u32(&server, &server.ups, ups + 1, 10));

@@ -7,6 +7,8 @@
 
 #include "sim.h"
 
+enum { OUTPUT_WINDOW = 256 * 1024 }; /* the default of sc_cli_options */
+
 static struct sim *world_of(const struct sim_node *n)
 {
         return n->net.w;
@@ -29,25 +31,27 @@ struct sim_task *sim_task_of(struct sim *w, struct sc_id id, uint32_t *index)
 
 static int submit(struct sim *w, struct sim_node *n, uint32_t task)
 {
-        static uint8_t body[SC_BODY_MAX];
-        static const char *const names[SIM_FUNCTIONS] = {"f0", "f1", "f2", "f3"};
-        struct sim_task *t = &w->tasks[task];
-        const struct sc_spec spec = {
-                .kind       = t->kind,
-                .flags      = t->stream ? SC_SPEC_STREAM : 0,
-                .priority   = (int32_t)(task % 3),
-                .retries    = t->retries,
-                .timeout_ms = t->timeout_ms,
-                .function   = t->kind == SC_TASK_FUNCTION ? (struct sc_view){names[t->function], 2} : (struct sc_view){"", 0},
-                .body       = {body, sim_task_body(w, task, body)},
+        static uint8_t           body[SC_BODY_MAX];
+        static const char *const names[SIM_FUNCTIONS] = { "f0", "f1", "f2", "f3" };
+        struct sim_task         *t                    = &w->tasks[task];
+        const struct sc_spec     spec                 = {
+                                    .kind       = t->kind,
+                                    .flags      = t->stream ? SC_SPEC_STREAM : 0,
+                                    .priority   = (int32_t)(task % 3),
+                                    .retries    = t->retries,
+                                    .timeout_ms = t->timeout_ms,
+                                    .function   = t->kind == SC_TASK_FUNCTION
+                                             ? (struct sc_view){ names[t->function], 2 }
+                                                                              : (struct sc_view){ "", 0 },
+                                    .body       = { body, sim_task_body(w, task, body) },
         };
         const uint64_t seq = sc_cli_next_sequence(sc_cli_shell_core(n->cli));
-        t->id = (struct sc_id){n->id, seq};
+        t->id              = (struct sc_id){ n->id, seq };
         /* Known before it is submitted, since it may be over before submit returns. */
         if (!sc_map_reserve(&w->by_id, w->by_id.len + 1))
                 abort();
         sc_map_put(&w->by_id, t->id, t);
-        t->submitted = true;
+        t->submitted     = true;
         const int status = sc_cli_shell_submit(n->cli, &spec, seq, sim_node_now(w, index_of(n)));
         if (status == 0)
                 return 0;
@@ -75,7 +79,8 @@ static void post_cancel(struct sim *w, struct sim_post *post)
         struct sim_task *t = &w->tasks[post->a];
         if (n->closing || t->id.hi != n->id || !t->submitted)
                 return;
-        t->cancels++;
+        if (t->cancels++ == 0)
+                t->cancelled_at = w->now;
         sim_trace(w, "cancel", post->node, post->a, post->b);
         sc_cli_shell_cancel(n->cli, t->id, post->b != 0, sim_node_now(w, post->node));
 }
@@ -85,8 +90,8 @@ static void cancel_event(struct sim *w, struct sim_event *ev)
         if (sim_event_stale(w, ev))
                 return;
         struct sim_post *post = sim_post(w, ev->node, post_cancel);
-        post->a = ev->a;
-        post->b = ev->b;
+        post->a               = ev->a;
+        post->b               = ev->b;
 }
 
 static void plan_cancels(struct sim *w, uint32_t node, uint32_t task)
@@ -96,15 +101,16 @@ static void plan_cancels(struct sim *w, uint32_t node, uint32_t task)
                 if (t->cancel_at[i] == 0)
                         continue;
                 struct sim_event *ev = sim_at_node(w, w->now + t->cancel_at[i], node, cancel_event);
-                ev->a = task;
-                ev->b = t->force[i];
+                ev->a                = task;
+                ev->b                = t->force[i];
         }
 }
 
 static struct sim_task *next_of(struct sim *w, uint32_t node)
 {
         struct sim_node *n = &w->nodes[node];
-        while (n->next_task < w->task_count && (w->tasks[n->next_task].client != node || w->tasks[n->next_task].submitted))
+        while (n->next_task < w->task_count &&
+               (w->tasks[n->next_task].client != node || w->tasks[n->next_task].submitted))
                 n->next_task++;
         return n->next_task < w->task_count ? &w->tasks[n->next_task] : NULL;
 }
@@ -112,11 +118,11 @@ static struct sim_task *next_of(struct sim *w, uint32_t node)
 static void submit_due(struct sim *w, uint32_t node)
 {
         struct sim_node *n = &w->nodes[node];
-        n->full = false;
+        n->full            = false;
         struct sim_task *t;
         while (!n->closing && (t = next_of(w, node)) != NULL && t->submit_at <= w->now) {
-                const uint32_t task = (uint32_t)(t - w->tasks);
-                const int status = submit(w, n, task);
+                const uint32_t task   = (uint32_t)(t - w->tasks);
+                const int      status = submit(w, n, task);
                 if (status == SC_E_FULL) {
                         n->full = true;
                         return; /* room() goes on */
@@ -163,8 +169,8 @@ void sim_client_close(struct sim *w, uint32_t node)
 static void on_complete(void *role, const struct sc_result *result)
 {
         struct sim_node *n = role;
-        struct sim *w = world_of(n);
-        uint32_t task;
+        struct sim      *w = world_of(n);
+        uint32_t         task;
         struct sim_task *t = sim_task_of(w, result->task, &task);
         if (t == NULL || t->id.hi != n->id)
                 sim_fail(w, "client %u got the end of a task that it does not have", index_of(n));
@@ -180,8 +186,8 @@ static void on_complete(void *role, const struct sc_result *result)
 static void on_confirm(void *role, const struct sc_confirm *confirm)
 {
         struct sim_node *n = role;
-        struct sim *w = world_of(n);
-        uint32_t task;
+        struct sim      *w = world_of(n);
+        uint32_t         task;
         struct sim_task *t = sim_task_of(w, confirm->task, &task);
         if (t == NULL || t->id.hi != n->id || t->cancels == 0)
                 sim_fail(w, "client %u got a confirm for what it did not cancel", index_of(n));
@@ -212,9 +218,9 @@ static void consume_event(struct sim *w, struct sim_event *ev)
 
 static void check_bytes(struct sim *w, uint32_t task, const struct sc_output *output)
 {
-        struct sim_task *t = &w->tasks[task];
-        const uint8_t *bytes = output->bytes.ptr;
-        size_t at = 0;
+        struct sim_task *t     = &w->tasks[task];
+        const uint8_t   *bytes = output->bytes.ptr;
+        size_t           at    = 0;
         if (t->got == 0) {
                 if (output->bytes.len < sizeof t->exec_of_stream)
                         sim_fail(w, "task %u: its stream begins with %zu bytes", task, output->bytes.len);
@@ -226,14 +232,15 @@ static void check_bytes(struct sim *w, uint32_t task, const struct sc_output *ou
         }
         for (; at < output->bytes.len; at++)
                 if (bytes[at] != sim_byte(w, t->exec_of_stream, t->got + at))
-                        sim_fail(w, "task %u: its stream is wrong at byte %llu", task, (unsigned long long)(t->got + at));
+                        sim_fail(w, "task %u: its stream is wrong at byte %llu", task,
+                                 (unsigned long long)(t->got + at));
 }
 
 static void on_deliver(void *role, const struct sc_output *output, bool restart)
 {
         struct sim_node *n = role;
-        struct sim *w = world_of(n);
-        uint32_t task;
+        struct sim      *w = world_of(n);
+        uint32_t         task;
         struct sim_task *t = sim_task_of(w, output->task, &task);
         if (t == NULL || t->id.hi != n->id || !t->stream)
                 sim_fail(w, "client %u got output that is not its own", index_of(n));
@@ -245,12 +252,15 @@ static void on_deliver(void *role, const struct sc_output *output, bool restart)
                 t->unconsumed = 0;
         }
         if (output->offset != t->got)
-                sim_fail(w, "task %u: output at %llu, expected %llu", task, (unsigned long long)output->offset, (unsigned long long)t->got);
+                sim_fail(w, "task %u: output at %llu, expected %llu", task, (unsigned long long)output->offset,
+                         (unsigned long long)t->got);
         if (output->bytes.len == 0)
                 return;
         check_bytes(w, task, output);
         t->got += output->bytes.len;
         t->unconsumed += output->bytes.len;
+        if (t->unconsumed > OUTPUT_WINDOW)
+                sim_fail(w, "task %u: %llu bytes of output beyond the window", task, (unsigned long long)t->unconsumed);
         const sc_ns pause = sim_between(w, SC_US, w->config.slow_readers ? 2 * SC_S : 20 * SC_MS);
         sim_at_node(w, w->now + pause, index_of(n), consume_event)->a = task;
 }
@@ -271,7 +281,7 @@ static void on_room(void *role)
 static void on_closed(void *role)
 {
         struct sim_node *n = role;
-        n->closed = true;
+        n->closed          = true;
         sc_station_hang_up(sc_cli_shell_station(n->cli), sim_node_now(world_of(n), index_of(n)));
 }
 
@@ -291,4 +301,4 @@ const struct sc_cli_shell_upcalls sim_client_upcalls = {
         .give_up  = on_give_up,
 };
 
-const struct sc_sched_shell_upcalls sim_sched_upcalls = {.note = NULL};
+const struct sc_sched_shell_upcalls sim_sched_upcalls = { .note = NULL };

@@ -44,7 +44,7 @@ sc_ns sim_between(struct sim *w, sc_ns low, sc_ns high)
 
 void sim_trace(struct sim *w, const char *what, uint64_t a, uint64_t b, uint64_t c)
 {
-        const uint64_t words[] = {(uint64_t)w->now, (uint64_t)what[0] | (uint64_t)what[1] << 8, a, b, c};
+        const uint64_t words[] = { (uint64_t)w->now, (uint64_t)what[0] | (uint64_t)what[1] << 8, a, b, c };
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
                 w->hash = (w->hash ^ words[i]) * UINT64_C(0x100000001b3) ^ (w->hash >> 29);
         if (w->trace)
@@ -66,8 +66,8 @@ struct sim_event *sim_at(struct sim *w, sc_ns at, void (*run)(struct sim *w, str
 struct sim_event *sim_at_node(struct sim *w, sc_ns at, uint32_t node, void (*run)(struct sim *w, struct sim_event *ev))
 {
         struct sim_event *ev = sim_at(w, at, run);
-        ev->node       = node;
-        ev->generation = w->nodes[node].generation;
+        ev->node             = node;
+        ev->generation       = w->nodes[node].generation;
         return ev;
 }
 

@@ -21,7 +21,8 @@ static void crash(struct sim *w, uint32_t node)
                 return;
         if (w->nodes[node].kind == SIM_CLIENT)
                 for (uint32_t i = 0; i < w->task_count; i++)
-                        if (w->tasks[i].client == node && w->tasks[i].submitted && !w->tasks[i].ended && !w->tasks[i].orphaned) {
+                        if (w->tasks[i].client == node && w->tasks[i].submitted && !w->tasks[i].ended &&
+                            !w->tasks[i].orphaned) {
                                 w->tasks[i].orphaned = true;
                                 w->gone_count++;
                         }
@@ -53,8 +54,8 @@ static void link_fault(struct sim *w, int which)
 static void memory_fault(struct sim *w)
 {
         struct sim_node *n = &w->nodes[sim_below(w, w->node_count)];
-        n->fail_at    = n->allocations + 1 + sim_below(w, 20);
-        n->fail_count = sim_chance(w, 70) ? 1 : 1 + sim_below(w, 200);
+        n->fail_at         = n->allocations + 1 + sim_below(w, 20);
+        n->fail_count      = sim_chance(w, 70) ? 1 : 1 + sim_below(w, 200);
 }
 
 static void fault(struct sim *w, uint64_t kind)
@@ -101,12 +102,14 @@ void sim_faults_begin(struct sim *w)
 
 void sim_heal(struct sim *w)
 {
-        w->healed = true;
+        w->healed    = true;
+        w->healed_at = w->now;
         sim_trace(w, "heal", 0, 0, 0);
         for (uint32_t i = 0; i < w->node_count; i++) {
                 struct sim_node *n = &w->nodes[i];
-                n->fail_at = 0;
-                n->paused_until = 0;
+                n->fail_at         = 0;
+                n->paused_until    = 0;
+                n->turn_due        = false; /* it may be waiting for the end of a pause */
                 if (n->kind == SIM_HOSTILE)
                         sim_node_stop(w, i);
                 if (n->kind == SIM_WORKER && w->config.refused_functions) { /* what nobody offered is offered at last */

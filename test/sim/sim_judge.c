@@ -28,24 +28,48 @@ static void see_assign(struct sim *w, const struct sim_conn *from, const struct 
         t->last_run = t->last_held_run = assign->run;
 }
 
+/* What is kept may itself have been kept under another number before. */
+static struct sim_alias alias_of(const struct sim *w, uint32_t task, uint64_t epoch, uint64_t run)
+{
+        for (uint64_t i = w->aliases_count; i-- > 0;) {
+                const struct sim_alias *a = &w->aliases[i];
+                if (a->task == task && a->epoch == epoch && a->run == run)
+                        return *a;
+        }
+        return (struct sim_alias){ task, epoch, run, epoch, run };
+}
+
+static void add_alias(struct sim *w, const struct sim_alias *alias)
+{
+        if (w->aliases_count == w->aliases_cap) {
+                const uint64_t    cap   = w->aliases_cap == 0 ? 64 : 2 * w->aliases_cap;
+                struct sim_alias *grown = sc_mem_resize(&w->mem, w->aliases, w->aliases_cap * sizeof *grown,
+                                                        cap * sizeof *grown);
+                SC_ASSERT(grown != NULL);
+                w->aliases     = grown;
+                w->aliases_cap = cap;
+        }
+        w->aliases[w->aliases_count++] = *alias;
+}
+
 static void see_keep(struct sim *w, const struct sim_conn *from, const struct sc_about_run *keep)
 {
         struct sim_task *t = sim_task_of(w, keep->task, NULL);
         if (t == NULL)
                 return;
         sim_trace(w, "keep", (uint64_t)(t - w->tasks), from->other->node, keep->run);
-        /* What is kept may itself have been kept under another number before. */
-        if (keep->held_epoch != t->last_epoch || keep->held_run != t->last_run) {
-                t->last_held_epoch = keep->held_epoch;
-                t->last_held_run   = keep->held_run;
-        }
+        const struct sim_alias kept = alias_of(w, (uint32_t)(t - w->tasks), keep->held_epoch, keep->held_run);
+        t->last_held_epoch          = kept.made_epoch;
+        t->last_held_run            = kept.made_run;
+        add_alias(w, &(struct sim_alias){ kept.task, w->nodes[from->node].epoch, keep->run, kept.made_epoch,
+                                          kept.made_run });
         t->last_epoch = w->nodes[from->node].epoch;
         t->last_run   = keep->run;
 }
 
 static void see_result(struct sim *w, const struct sc_result *result)
 {
-        uint32_t task;
+        uint32_t               task;
         const struct sim_task *t = sim_task_of(w, result->task, &task);
         if (t == NULL || result->outcome.reason != SC_REASON_SUCCESS)
                 return;
@@ -57,17 +81,34 @@ static void see_result(struct sim *w, const struct sc_result *result)
                 sim_fail(w, "task %u: its result is another one's", task);
 }
 
+/* A confirm goes out for each cancel that came in, and not one more. */
+static void see_cancel(struct sim *w, const struct sim_conn *from, const struct sc_msg *msg)
+{
+        uint32_t         task;
+        struct sim_task *t = sim_task_of(w, msg->kind == SC_MSG_CANCEL ? msg->cancel.task : msg->confirm.task, &task);
+        if (t == NULL)
+                return;
+        if (msg->kind == SC_MSG_CANCEL)
+                t->wire_cancels++;
+        else if (++t->wire_confirms > t->wire_cancels && sim_honest(w, from->other->node))
+                sim_fail(w, "task %u: %u confirms are sent for %u cancels", task, t->wire_confirms, t->wire_cancels);
+}
+
 static void see(struct sim *w, const struct sim_conn *from, const struct sc_msg *msg)
 {
         const bool scheduler = w->nodes[from->node].kind == SIM_SCHEDULER;
+        if (msg->kind == SC_MSG_CANCEL || msg->kind == SC_MSG_CONFIRM)
+                see_cancel(w, from, msg);
+        if (msg->kind == SC_MSG_WANT)
+                sim_trace(w, "want", from->node, msg->want.tasks, msg->want.kib);
         if (scheduler && msg->kind == SC_MSG_ASSIGN)
                 see_assign(w, from, &msg->assign);
         else if (scheduler && msg->kind == SC_MSG_KEEP)
                 see_keep(w, from, &msg->about);
         else if (scheduler && msg->kind == SC_MSG_RESULT)
                 see_result(w, &msg->result);
-        else if (msg->kind == SC_MSG_BYE && msg->bye.status < 0 && sim_honest(w, from->other->node) && !w->config.memory &&
-                 msg->bye.status != SC_E_TIMEOUT && msg->bye.status != SC_E_EXISTS)
+        else if (msg->kind == SC_MSG_BYE && msg->bye.status < 0 && sim_honest(w, from->other->node) &&
+                 !w->config.memory && msg->bye.status != SC_E_TIMEOUT && msg->bye.status != SC_E_EXISTS)
                 sim_fail(w, "node %u tells honest node %u goodbye: %d %.*s", from->node, from->other->node,
                          msg->bye.status, (int)msg->bye.why.len, (const char *)msg->bye.why.ptr);
 }
@@ -90,15 +131,16 @@ void sim_judge_frames(struct sim *w, const struct sim_conn *from, const uint8_t 
         size_t at = 0;
         while (at < len) {
                 struct sc_frame_head head;
-                const char *why = "";
+                const char          *why = "";
                 if (sc_frame_get(bytes + at, &head, &why) != 0 || head.length > len - at)
                         sim_fail(w, "node %u sends a broken frame: %s", from->node, why);
                 keep_for_replay(w, bytes + at, head.length);
+                sim_trace(w, "grant", from->other->node, head.grant_tasks, head.grant_kib);
                 size_t cursor = 0;
                 for (uint32_t i = 0; i < head.count; i++) {
                         struct sc_msg msg;
-                        const int got = sc_codec_unpack(bytes + at + SC_FRAME_HEAD, head.length - SC_FRAME_HEAD, &cursor,
-                                                        &w->arena, &msg, &why);
+                        const int     got = sc_codec_unpack(bytes + at + SC_FRAME_HEAD, head.length - SC_FRAME_HEAD,
+                                                            &cursor, &w->arena, &msg, &why);
                         if (got != 1)
                                 sim_fail(w, "node %u sends a broken record: %s", from->node, why);
                         see(w, from, &msg);
@@ -112,12 +154,12 @@ void sim_judge_frames(struct sim *w, const struct sim_conn *from, const uint8_t 
 static void judge_success(struct sim *w, uint32_t task, const struct sc_outcome *outcome)
 {
         const struct sim_task *t = &w->tasks[task];
-        uint64_t number;
+        uint64_t               number;
         memcpy(&number, outcome->result.ptr, sizeof number);
         if (number == 0 || number > w->execs_count)
                 sim_fail(w, "task %u: a result of nobody's", task);
-        const struct sim_exec *exec = &w->execs[number - 1];
-        const uint8_t *bytes = outcome->result.ptr;
+        const struct sim_exec *exec  = &w->execs[number - 1];
+        const uint8_t         *bytes = outcome->result.ptr;
         if (exec->task != task || !exec->finished || !exec->success)
                 sim_fail(w, "task %u succeeded by an execution that did not", task);
         if (outcome->result.len != t->result_len || outcome->errors.len != t->result_len % 100)
@@ -138,21 +180,25 @@ static void judge_success(struct sim *w, uint32_t task, const struct sc_outcome 
 static bool losses_possible(const struct sim *w)
 {
         const struct sim_config *c = &w->config;
-        return c->breaks || c->half_open || c->worker_crashes || c->pauses || c->clogs || c->memory || c->scheduler_crashes ||
-               c->refused_functions;
+        return c->breaks || c->half_open || c->worker_crashes || c->pauses || c->clogs || c->memory ||
+               c->scheduler_crashes || c->refused_functions;
 }
 
 static void judge_failure(struct sim *w, uint32_t task, const struct sc_result *result)
 {
-        const struct sim_task *t = &w->tasks[task];
-        const uint8_t reason = result->outcome.reason;
+        const struct sim_task *t      = &w->tasks[task];
+        const uint8_t          reason = result->outcome.reason;
         if (w->config.memory)
                 return; /* whoever had no memory says so in its own way */
         if (reason == SC_REASON_CANCELLED && t->cancels == 0)
                 sim_fail(w, "task %u was cancelled by nobody", task);
         if (reason == SC_REASON_TASK && t->end != SIM_FAILS && t->fails_first == 0 && t->timeout_ms == 0)
                 sim_fail(w, "task %u failed and should not", task);
-        if (reason == SC_REASON_RUN_TIMEOUT && (t->timeout_ms == 0 || (sc_ns)t->timeout_ms * SC_MS > t->duration * 4 + SC_S))
+        if (reason == SC_REASON_TASK && t->end == SIM_FAILS && t->cancels == 0 && t->timeout_ms == 0 &&
+            result->attempts < t->retries + 1)
+                sim_fail(w, "task %u was tried %u times and wanted %u retries", task, result->attempts, t->retries);
+        if (reason == SC_REASON_RUN_TIMEOUT && !w->config.pauses && !w->config.clogs && !t->stream &&
+            (t->timeout_ms == 0 || (sc_ns)t->timeout_ms * SC_MS > t->duration * 4 + SC_S))
                 sim_fail(w, "task %u timed out and had time", task);
         if (reason == SC_REASON_WORKER_DIED && result->losses != 3)
                 sim_fail(w, "task %u lost its worker %u times in %u runs", task, result->losses, t->assigns);
@@ -167,6 +213,7 @@ static void judge_failure(struct sim *w, uint32_t task, const struct sc_result *
 void sim_judge_result(struct sim *w, uint32_t task, const struct sc_result *result)
 {
         const struct sim_task *t = &w->tasks[task];
+        w->tasks[task].losses    = result->losses;
         if (result->outcome.reason != SC_REASON_SUCCESS) {
                 judge_failure(w, task, result);
                 return;
@@ -195,6 +242,33 @@ static void judge_runs_once(struct sim *w, uint32_t task)
         const struct sim_task *t = &w->tasks[task];
         if (w->config.blips_only && t->starts > 1 && t->retries == 0)
                 sim_fail(w, "task %u was started %u times over short breaks", task, t->starts);
+        if (w->config.blips_only && t->assigns == 1 && t->losses > 0)
+                sim_fail(w, "task %u was kept, and charged for %u losses", task, t->losses);
+}
+
+/* Where nothing but poison ends workers, each of their ends is charged to about as many runs as had slots: a
+ * report that dies with its worker makes one more. */
+void sim_judge_losses(struct sim *w)
+{
+        struct sc_status_row row;
+        if (!w->config.poison_only)
+                return;
+        sc_sched_stats(sc_sched_shell_core(w->nodes[0].sched), sim_node_now(w, 0), &row);
+        if (row.runs_lost > w->lost_slots)
+                sim_fail(w, "%llu runs are charged for workers with %llu slots", (unsigned long long)row.runs_lost,
+                         (unsigned long long)w->lost_slots);
+}
+
+/* Long after the world has healed, no cancel that a task minds is still without an answer. */
+void sim_judge_cancels(struct sim *w)
+{
+        for (uint32_t i = 0; i < w->task_count; i++) {
+                const struct sim_task *t     = &w->tasks[i];
+                const bool             minds = !t->ignores_cancel && !t->stream && t->end != SIM_POISON;
+                if (t->cancels > 0 && t->confirms == 0 && !t->orphaned && minds &&
+                    w->now > t->cancelled_at + 45 * SC_S && w->now > w->healed_at + 45 * SC_S)
+                        sim_fail(w, "task %u waits for the answer to its cancel", i);
+        }
 }
 
 void sim_judge_end(struct sim *w)

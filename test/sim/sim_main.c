@@ -15,9 +15,9 @@
 
 static void on_abort(int signal_number)
 {
-        char line[] = "seed                      failed\n";
-        uint64_t seed = sim_seed_now();
-        size_t at = 25;
+        char     line[] = "seed                      failed\n";
+        uint64_t seed   = sim_seed_now();
+        size_t   at     = 25;
         do {
                 line[at--] = (char)('0' + seed % 10);
                 seed /= 10;
@@ -52,15 +52,15 @@ int main(int argc, char **argv)
                 printf("seed %" PRIu64 " hash %016" PRIx64 "\n", seed, sim_run(seed, number("SIM_TRACE", 0) != 0));
                 return 0;
         }
-        uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-        uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : 500;
+        uint64_t     first       = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+        uint64_t     count       = argc > 2 ? strtoull(argv[2], NULL, 10) : 500;
         const double for_seconds = (double)number("SIM_SECONDS", 0);
         if (for_seconds > 0) {
                 first = argc > 1 ? first : (uint64_t)time(NULL) * 1000000;
                 count = UINT64_MAX;
         }
-        const double end = seconds() + for_seconds;
-        uint64_t done = 0;
+        const double end  = seconds() + for_seconds;
+        uint64_t     done = 0;
         printf("seeds from %" PRIu64 "\n", first);
         fflush(stdout);
         for (; done < count && (for_seconds <= 0 || seconds() < end); done++) {

@@ -52,18 +52,19 @@ static void writable_soon(struct sim_conn *conn)
 static void note_epoch(struct sim *w, const struct sim_conn *conn, const uint8_t *frame, size_t len)
 {
         struct sc_msg msg;
-        const char *why;
-        size_t cursor = 0;
-        if (frame[4] == SC_FRAME_HELLO && sc_codec_unpack(frame + SC_FRAME_HEAD, len - SC_FRAME_HEAD, &cursor, &w->arena, &msg, &why) == 1 &&
+        const char   *why;
+        size_t        cursor = 0;
+        if (frame[4] == SC_FRAME_HELLO &&
+            sc_codec_unpack(frame + SC_FRAME_HEAD, len - SC_FRAME_HEAD, &cursor, &w->arena, &msg, &why) == 1 &&
             msg.kind == SC_MSG_WELCOME)
                 w->nodes[conn->node].epoch = msg.welcome.epoch;
 }
 
 static void post_frames(struct sim *w, struct sim_post *post)
 {
-        struct sim_conn *conn = post->conn;
+        struct sim_conn   *conn   = post->conn;
         struct sim_packet *packet = post->packet;
-        size_t at = 0;
+        size_t             at     = 0;
         while (!conn->closed && packet->len - at >= SC_FRAME_HEAD) {
                 const uint32_t len = sc_frame_length(packet->bytes + at, packet->len - at);
                 if (len < SC_FRAME_HEAD || len > packet->len - at)
@@ -122,14 +123,14 @@ static void arrive(struct sim *w, struct sim_event *ev);
 static void fly(struct sim *w, struct sim_packet *packet, sc_ns at)
 {
         struct sim_event *ev = sim_at(w, at, arrive);
-        ev->ptr = packet;
-        ev->b   = SIM_OWNS_PACKET;
+        ev->ptr              = packet;
+        ev->b                = SIM_OWNS_PACKET;
 }
 
 static void arrive(struct sim *w, struct sim_event *ev)
 {
         struct sim_packet *packet = ev->ptr;
-        struct sim_conn *to = packet->to, *from = to->other;
+        struct sim_conn   *to = packet->to, *from = to->other;
         if (here(to) && from->clog_until > w->now) {
                 fly(w, packet, from->clog_until);
                 return;
@@ -145,8 +146,8 @@ static void arrive(struct sim *w, struct sim_event *ev)
                 return;
         }
         struct sim_post *post = sim_post(w, to->node, post_frames);
-        post->conn   = to;
-        post->packet = packet;
+        post->conn            = to;
+        post->packet          = packet;
 }
 
 static void down_event(struct sim *w, struct sim_event *ev)
@@ -168,8 +169,8 @@ static void tell_down(struct sim_conn *conn, sc_ns at)
 
 static sc_ns next_arrival(struct sim_conn *from)
 {
-        struct sim *w = from->w;
-        const sc_ns at = w->now + sim_between(w, SC_US, w->config.delay_max);
+        struct sim *w      = from->w;
+        const sc_ns at     = w->now + sim_between(w, SC_US, w->config.delay_max);
         from->last_arrival = sc_ns_max(from->last_arrival, at);
         return from->last_arrival;
 }
@@ -200,7 +201,7 @@ static struct sim_conn *conn_of(struct sc_conn *base)
 static void op_send(struct sc_conn *base, struct sc_buf *frames)
 {
         struct sim_conn *conn = conn_of(base);
-        struct sim *w = conn->w;
+        struct sim      *w    = conn->w;
         SC_ASSERT(!conn->busy && !conn->closed && frames->len >= SC_FRAME_HEAD);
         conn->busy = true;
         sim_trace(w, "send", conn->id, conn->node, frames->len);
@@ -278,7 +279,7 @@ static struct sim_conn *add_conn(struct sim *w, uint32_t node)
 static void post_up(struct sim *w, struct sim_post *post)
 {
         struct sim_conn *conn = post->conn;
-        struct sim_node *n = node_of(conn);
+        struct sim_node *n    = node_of(conn);
         if (conn->closed)
                 return;
         const bool dialled = post->a != 0;
@@ -289,10 +290,10 @@ static void post_up(struct sim *w, struct sim_post *post)
         if (dialled)
                 n->net.ticket = 0;
         sim_trace(w, "up", conn->id, conn->node, post->a);
-        conn->up = true;
-        conn->user = n->kind == SIM_HOSTILE
-                ? sim_hostile_up(w, conn)
-                : net_of(conn)->upcalls->up(net_of(conn)->ctx, &conn->base, dialled ? NULL : &w->listener, post->a);
+        conn->up   = true;
+        conn->user = n->kind == SIM_HOSTILE ? sim_hostile_up(w, conn)
+                                            : net_of(conn)->upcalls->up(net_of(conn)->ctx, &conn->base,
+                                                                        dialled ? NULL : &w->listener, post->a);
         if (conn->user == NULL)
                 hang_up(conn, true);
 }
@@ -316,13 +317,13 @@ static void dialled(struct sim *w, struct sim_event *ev)
                 return;
         }
         struct sim_conn *near = add_conn(w, ev->node), *far = add_conn(w, 0);
-        near->other = far;
-        far->other  = near;
+        near->other           = far;
+        far->other            = near;
         struct sim_post *post = sim_post(w, 0, post_up);
-        post->conn = far;
-        post = sim_post(w, ev->node, post_up);
-        post->conn = near;
-        post->a    = ev->a;
+        post->conn            = far;
+        post                  = sim_post(w, ev->node, post_up);
+        post->conn            = near;
+        post->a               = ev->a;
 }
 
 static int op_dial(struct sc_net *net, const char *url, uint64_t ticket, struct sc_why *why)
@@ -330,8 +331,8 @@ static int op_dial(struct sc_net *net, const char *url, uint64_t ticket, struct 
         (void)url;
         (void)why;
         struct sim_net *self = SC_CONTAINER(net, struct sim_net, base);
-        self->ticket = ticket;
-        struct sim *w = self->w;
+        self->ticket         = ticket;
+        struct sim *w        = self->w;
         sim_trace(w, "dial", self->node, ticket, 0);
         sim_at_node(w, w->now + sim_between(w, 10 * SC_US, w->config.delay_max), self->node, dialled)->a = ticket;
         return 0;
@@ -364,9 +365,11 @@ static const struct sc_net_ops ops = {
 void sim_net_init(struct sim *w, uint32_t node)
 {
         struct sim_node *n = &w->nodes[node];
-        n->net = (struct sim_net){
-                .base = {.ops = &ops, .upcalls = sc_station_door_upcalls(), .ctx = &n->door},
-                .w = w, .node = node, .generation = n->generation,
+        n->net             = (struct sim_net){
+                            .base       = { .ops = &ops, .upcalls = sc_station_door_upcalls(), .ctx = &n->door },
+                            .w          = w,
+                            .node       = node,
+                            .generation = n->generation,
         };
         n->door.net = &n->net.base;
 }
@@ -378,14 +381,14 @@ static void cut(struct sim_conn *conn)
 {
         if (conn->dead)
                 return;
-        conn->dead = true;
+        conn->dead          = true;
         const uint64_t back = sim_below(conn->w, 4);
-        conn->cut = conn->sent > back ? conn->sent - back : 0;
+        conn->cut           = conn->sent > back ? conn->sent - back : 0;
 }
 
 void sim_net_break(struct sim *w, struct sim_conn *conn, bool both_hear_soon)
 {
-        struct sim_conn *ends[2] = {conn, conn->other};
+        struct sim_conn *ends[2] = { conn, conn->other };
         sim_trace(w, "break", conn->id, conn->node, both_hear_soon);
         for (int i = 0; i < 2; i++)
                 cut(ends[i]);
@@ -405,7 +408,7 @@ void sim_net_half_open(struct sim *w, struct sim_conn *conn)
 void sim_net_clog(struct sim *w, struct sim_conn *conn, sc_ns until)
 {
         sim_trace(w, "clog", conn->id, conn->node, (uint64_t)(until - w->now));
-        conn->clog_until = until;
+        conn->clog_until   = until;
         conn->last_arrival = sc_ns_max(conn->last_arrival, until + 1); /* after all that is held up */
 }
 
@@ -414,7 +417,7 @@ void sim_net_gone(struct sim *w, uint32_t node)
         for (struct sim_conn *conn = w->conns; conn != NULL; conn = conn->next) {
                 if (conn->node != node || !here(conn))
                         continue;
-                conn->closed = true;
+                conn->closed      = true;
                 const bool silent = !w->healed && sim_chance(w, 10);
                 if (conn->dead || conn->other->closed)
                         continue;
@@ -442,7 +445,7 @@ void sim_net_fini(struct sim *w)
 {
         while (w->conns != NULL) {
                 struct sim_conn *conn = w->conns;
-                w->conns = conn->next;
+                w->conns              = conn->next;
                 free(conn);
         }
 }

@@ -20,8 +20,8 @@ static bool refuse(struct sim_node *n)
 
 static void *node_alloc(void *ctx, size_t size)
 {
-        struct sim_node *n = ctx;
-        void *ptr = refuse(n) ? NULL : malloc(size);
+        struct sim_node *n   = ctx;
+        void            *ptr = refuse(n) ? NULL : malloc(size);
         n->blocks += ptr != NULL;
         return ptr;
 }
@@ -132,12 +132,12 @@ static void schedule_turn(struct sim *w, uint32_t node, sc_ns at)
         if (at == SC_NEVER)
                 return;
         struct sim_event *ev = sim_at_node(w, sc_ns_max(at, n->paused_until), node, turn_event);
-        ev->a = ++n->turn_order;
+        ev->a                = ++n->turn_order;
 }
 
 static void take_inbox(struct sim *w, struct sim_node *n)
 {
-        const uint32_t generation = n->generation;
+        const uint32_t  generation = n->generation;
         struct sc_list *node;
         while (n->alive && n->generation == generation && (node = sc_list_take(&n->inbox)) != NULL) {
                 struct sim_post *post = SC_CONTAINER(node, struct sim_post, link);
@@ -157,7 +157,7 @@ static void turn_event(struct sim *w, struct sim_event *ev)
         }
         n->turn_due = false;
         w->turns++;
-        const sc_ns now = sim_node_now(w, ev->node);
+        const sc_ns now  = sim_node_now(w, ev->node);
         const sc_ns late = n->deadline < now ? now - n->deadline : 0;
         node_begin(n, now, late);
         take_inbox(w, n);
@@ -214,16 +214,21 @@ void sim_post_free(struct sim *w, struct sim_post *post)
 
 static struct sc_view view(const char *text)
 {
-        return (struct sc_view){text, strlen(text)};
+        return (struct sc_view){ text, strlen(text) };
 }
 
 static int start_scheduler(struct sim *w, uint32_t node, const struct sc_station_options *station)
 {
-        struct sim_node *n = &w->nodes[node];
+        struct sim_node              *n       = &w->nodes[node];
         const struct sc_sched_options options = {
-                .id = sc_rng_next(&w->rng) | 1, .epoch = sc_rng_next(&w->rng) | 1, .seed = sc_rng_next(&w->rng),
-                .tasks_max = w->config.tasks_max, .client_tasks_max = w->config.client_tasks_max,
-                .client_grace = w->config.client_grace, .now = sim_node_now(w, node), .name = "scheduler",
+                .id               = sc_rng_next(&w->rng) | 1,
+                .epoch            = sc_rng_next(&w->rng) | 1,
+                .seed             = sc_rng_next(&w->rng),
+                .tasks_max        = w->config.tasks_max,
+                .client_tasks_max = w->config.client_tasks_max,
+                .client_grace     = w->config.client_grace,
+                .now              = sim_node_now(w, node),
+                .name             = "scheduler",
         };
         n->epoch = options.epoch;
         return sc_sched_shell_create(&n->mem, &options, station, &sim_sched_upcalls, n, &n->sched);
@@ -231,17 +236,21 @@ static int start_scheduler(struct sim *w, uint32_t node, const struct sc_station
 
 static int start_worker(struct sim *w, uint32_t node, const struct sc_station_options *station)
 {
-        static const char *const names[SIM_FUNCTIONS] = {"f0", "f1", "f2", "f3"};
-        struct sim_node *n = &w->nodes[node];
-        struct sc_view functions[SIM_FUNCTIONS];
-        uint32_t count = 0;
+        static const char *const names[SIM_FUNCTIONS] = { "f0", "f1", "f2", "f3" };
+        struct sim_node         *n                    = &w->nodes[node];
+        struct sc_view           functions[SIM_FUNCTIONS];
+        uint32_t                 count = 0;
         for (uint32_t i = 0; i < SIM_FUNCTIONS; i++)
                 if (n->functions & 1u << i)
                         functions[count++] = view(names[i]);
         const struct sc_work_options options = {
-                .id = n->id, .slots = n->slots, .now = sim_node_now(w, node), .name = view("worker"),
-                .functions = functions, .function_count = count,
-                .prefetch = sim_chance(w, 30) ? (int32_t)sim_below(w, 5) - 1 : 0,
+                .id             = n->id,
+                .slots          = n->slots,
+                .now            = sim_node_now(w, node),
+                .name           = view("worker"),
+                .functions      = functions,
+                .function_count = count,
+                .prefetch       = sim_chance(w, 30) ? (int32_t)sim_below(w, 5) - 1 : 0,
         };
         memset(n->run, 0, sizeof n->run);
         return sc_work_shell_create(&n->mem, &options, station, &sim_work_upcalls, n, &n->work);
@@ -249,17 +258,21 @@ static int start_worker(struct sim *w, uint32_t node, const struct sc_station_op
 
 static int start_client(struct sim *w, uint32_t node, const struct sc_station_options *station)
 {
-        struct sim_node *n = &w->nodes[node];
+        struct sim_node            *n       = &w->nodes[node];
         const struct sc_cli_options options = {
-                .id = n->id, .role = n->kind == SIM_ADMIN ? SC_ROLE_ADMIN : SC_ROLE_CLIENT, .give_up = SC_NEVER,
-                .now = sim_node_now(w, node), .name = view("client"), .pending_max = sim_chance(w, 20) ? 8 : 0,
+                .id          = n->id,
+                .role        = n->kind == SIM_ADMIN ? SC_ROLE_ADMIN : SC_ROLE_CLIENT,
+                .give_up     = SC_NEVER,
+                .now         = sim_node_now(w, node),
+                .name        = view("client"),
+                .pending_max = sim_chance(w, 20) ? 8 : 0,
         };
         return sc_cli_shell_create(&n->mem, &options, station, &sim_client_upcalls, n, &n->cli);
 }
 
 static void begin_dial(struct sim *w, struct sim_post *post)
 {
-        struct sim_node *n = &w->nodes[post->node];
+        struct sim_node   *n       = &w->nodes[post->node];
         struct sc_station *station = n->work != NULL ? sc_work_shell_station(n->work) : sc_cli_shell_station(n->cli);
         const int status = sc_station_dial(station, &n->net.base, "sim:scheduler", sim_node_now(w, post->node));
         if (status != 0)
@@ -281,8 +294,8 @@ void sim_node_restart_at(struct sim *w, uint32_t node, sc_ns at)
 
 static int start_role(struct sim *w, uint32_t node)
 {
-        struct sim_node *n = &w->nodes[node];
-        const struct sc_station_options station = {.seed = sc_rng_next(&w->rng), .hellos_max = 64};
+        struct sim_node                *n       = &w->nodes[node];
+        const struct sc_station_options station = { .seed = sc_rng_next(&w->rng), .hellos_max = 64 };
         if (n->kind == SIM_SCHEDULER)
                 return start_scheduler(w, node, &station);
         return n->kind == SIM_WORKER ? start_worker(w, node, &station) : start_client(w, node, &station);
@@ -295,8 +308,8 @@ void sim_node_start(struct sim *w, uint32_t node)
         n->id           = sc_rng_next(&w->rng) | 1;
         n->paused_until = 0;
         n->deadline     = SC_NEVER;
-        n->turn_due     = n->gave_up = n->closing = n->closed = n->full = false;
-        n->allocations  = n->fail_at = 0;
+        n->turn_due = n->gave_up = n->closing = n->closed = n->full = false;
+        n->allocations = n->fail_at = 0;
         node_mem_init(n);
         sim_net_init(w, node);
         n->alive = true;
@@ -316,8 +329,9 @@ void sim_node_start(struct sim *w, uint32_t node)
                 sim_node_restart_at(w, node, w->now + SC_S);
                 return;
         }
-        n->door.station = n->sched != NULL ? sc_sched_shell_station(n->sched)
-                        : n->work != NULL ? sc_work_shell_station(n->work) : sc_cli_shell_station(n->cli);
+        n->door.station = n->sched != NULL  ? sc_sched_shell_station(n->sched)
+                          : n->work != NULL ? sc_work_shell_station(n->work)
+                                            : sc_cli_shell_station(n->cli);
         if (n->kind != SIM_SCHEDULER)
                 sim_post(w, node, begin_dial);
         else

@@ -47,13 +47,14 @@ static struct sim_run *find_run(struct sim_node *n, uint64_t run)
 static uint64_t new_exec(struct sim *w, uint32_t task, uint64_t run)
 {
         if (w->execs_count == w->execs_cap) {
-                const uint64_t cap = w->execs_cap == 0 ? 256 : 2 * w->execs_cap;
-                struct sim_exec *grown = sc_mem_resize(&w->mem, w->execs, w->execs_cap * sizeof *grown, cap * sizeof *grown);
+                const uint64_t   cap   = w->execs_cap == 0 ? 256 : 2 * w->execs_cap;
+                struct sim_exec *grown = sc_mem_resize(&w->mem, w->execs, w->execs_cap * sizeof *grown,
+                                                       cap * sizeof *grown);
                 SC_ASSERT(grown != NULL);
                 w->execs     = grown;
                 w->execs_cap = cap;
         }
-        w->execs[w->execs_count++] = (struct sim_exec){.task = task, .run = run};
+        w->execs[w->execs_count++] = (struct sim_exec){ .task = task, .run = run };
         return w->execs_count;
 }
 
@@ -61,24 +62,24 @@ static uint64_t new_exec(struct sim *w, uint32_t task, uint64_t run)
 
 static void end_run(struct sim *w, struct sim_node *n, struct sim_run *r, bool asked)
 {
-        static uint8_t bytes[SC_RESULT_MAX];
-        const struct sim_task *t = &w->tasks[r->task];
-        struct sim_exec *exec = &w->execs[r->exec - 1];
-        struct sc_outcome outcome = {.wall_us = 1, .streamed = r->printed};
-        const bool fails = asked || t->end == SIM_FAILS || t->starts <= t->fails_first;
-        exec->finished = true;
-        exec->success  = !fails;
+        static uint8_t         bytes[SC_RESULT_MAX];
+        const struct sim_task *t       = &w->tasks[r->task];
+        struct sim_exec       *exec    = &w->execs[r->exec - 1];
+        struct sc_outcome      outcome = { .wall_us = 1, .streamed = r->printed };
+        const bool             fails   = asked || t->end == SIM_FAILS || t->starts <= t->fails_first;
+        exec->finished                 = true;
+        exec->success                  = !fails;
         memcpy(bytes, &r->exec, sizeof r->exec);
         if (fails) {
                 outcome.reason = SC_REASON_TASK;
                 outcome.code   = 7;
                 outcome.how    = t->kind == SC_TASK_COMMAND ? (asked ? SC_HOW_SIGNALLED : SC_HOW_EXITED) : SC_HOW_NONE;
-                outcome.text   = (struct sc_view){"it failed", 9};
+                outcome.text   = (struct sc_view){ "it failed", 9 };
         } else {
-                outcome.how    = t->kind == SC_TASK_COMMAND ? SC_HOW_EXITED : SC_HOW_NONE;
+                outcome.how = t->kind == SC_TASK_COMMAND ? SC_HOW_EXITED : SC_HOW_NONE;
                 fill(w, r->exec, 0, bytes + sizeof r->exec, t->result_len - sizeof r->exec);
-                outcome.result = (struct sc_view){bytes, t->result_len};
-                outcome.errors = (struct sc_view){bytes, t->result_len % 100};
+                outcome.result = (struct sc_view){ bytes, t->result_len };
+                outcome.errors = (struct sc_view){ bytes, t->result_len % 100 };
         }
         const uint64_t run = r->run;
         sim_trace(w, "ran", index_of(n), r->exec, fails);
@@ -90,7 +91,7 @@ static void end_run(struct sim *w, struct sim_node *n, struct sim_run *r, bool a
 static void post_end(struct sim *w, struct sim_post *post)
 {
         struct sim_node *n = &w->nodes[post->node];
-        struct sim_run *r = &n->run[post->a & 0xff];
+        struct sim_run  *r = &n->run[post->a & 0xff];
         if (r->run != 0 && r->life == post->a >> 8)
                 end_run(w, n, r, post->b != 0);
 }
@@ -100,8 +101,8 @@ static void end_event(struct sim *w, struct sim_event *ev)
         if (sim_event_stale(w, ev))
                 return;
         struct sim_post *post = sim_post(w, ev->node, post_end);
-        post->a = ev->a;
-        post->b = ev->b;
+        post->a               = ev->a;
+        post->b               = ev->b;
 }
 
 static uint64_t place_of(const struct sim_node *n, const struct sim_run *r)
@@ -112,14 +113,15 @@ static uint64_t place_of(const struct sim_node *n, const struct sim_run *r)
 static void end_at(struct sim *w, struct sim_node *n, const struct sim_run *r, sc_ns at, bool asked)
 {
         struct sim_event *ev = sim_at_node(w, at, index_of(n), end_event);
-        ev->a = place_of(n, r);
-        ev->b = asked;
+        ev->a                = place_of(n, r);
+        ev->b                = asked;
 }
 
 static void crash_event(struct sim *w, struct sim_event *ev)
 {
         if (sim_event_stale(w, ev))
                 return;
+        w->lost_slots += w->nodes[ev->node].slots;
         sim_node_stop(w, ev->node);
         sim_node_restart_at(w, ev->node, w->now + sim_between(w, SC_MS, 2 * SC_S));
 }
@@ -129,19 +131,19 @@ static void crash_event(struct sim *w, struct sim_event *ev)
 /* The stream begins with the number of the execution, so that a mixture of two would show. */
 static void print(struct sim *w, struct sim_node *n, struct sim_run *r)
 {
-        static uint8_t bytes[SC_OUTPUT_CHUNK];
-        const struct sim_task *t = &w->tasks[r->task];
-        size_t len = 8 + sim_below(w, SC_OUTPUT_CHUNK - 8);
+        static uint8_t         bytes[SC_OUTPUT_CHUNK];
+        const struct sim_task *t   = &w->tasks[r->task];
+        size_t                 len = 8 + sim_below(w, SC_OUTPUT_CHUNK - 8);
         if (len > t->stream_len - r->printed)
                 len = t->stream_len - r->printed;
         fill(w, r->exec, r->printed, bytes, len);
         if (r->printed == 0)
                 memcpy(bytes, &r->exec, sizeof r->exec);
         r->printed += len;
-        r->may_print = false;
-        const uint64_t run = r->run;
-        const uint8_t stream = (uint8_t)(1 + sim_below(w, 2));
-        sc_work_shell_output(n->work, run, stream, (struct sc_view){bytes, len}, sim_node_now(w, index_of(n)));
+        r->may_print          = false;
+        const uint64_t run    = r->run;
+        const uint8_t  stream = (uint8_t)(1 + sim_below(w, 2));
+        sc_work_shell_output(n->work, run, stream, (struct sc_view){ bytes, len }, sim_node_now(w, index_of(n)));
 }
 
 static void go_on_printing(struct sim *w, struct sim_node *n, struct sim_run *r);
@@ -149,7 +151,7 @@ static void go_on_printing(struct sim *w, struct sim_node *n, struct sim_run *r)
 static void post_print(struct sim *w, struct sim_post *post)
 {
         struct sim_node *n = &w->nodes[post->node];
-        struct sim_run *r = &n->run[post->a & 0xff];
+        struct sim_run  *r = &n->run[post->a & 0xff];
         if (r->run != 0 && r->life == post->a >> 8 && r->may_print)
                 print(w, n, r);
 }
@@ -163,19 +165,20 @@ static void print_event(struct sim *w, struct sim_event *ev)
 static void go_on_printing(struct sim *w, struct sim_node *n, struct sim_run *r)
 {
         const struct sim_task *t = &w->tasks[r->task];
-        r->may_print = true;
+        r->may_print             = true;
         if (r->printed == t->stream_len)
                 end_at(w, n, r, w->now + sim_between(w, SC_US, t->duration / 4 + 2), false);
         else
-                sim_at_node(w, w->now + sim_between(w, SC_US, t->duration / 8 + 2), index_of(n), print_event)->a = place_of(n, r);
+                sim_at_node(w, w->now + sim_between(w, SC_US, t->duration / 8 + 2), index_of(n), print_event)->a =
+                        place_of(n, r);
 }
 
 /* ---- the shell's upcalls ---------------------------------------------------------------------------------- */
 
 static void check_assign(struct sim *w, const struct sc_assign *assign, uint32_t *task_out)
 {
-        static uint8_t expected[SC_BODY_MAX];
-        uint32_t task;
+        static uint8_t         expected[SC_BODY_MAX];
+        uint32_t               task;
         const struct sim_task *t = sim_task_of(w, assign->task, &task);
         if (t == NULL)
                 sim_fail(w, "a worker runs a task that nobody submitted");
@@ -190,8 +193,8 @@ static void check_assign(struct sim *w, const struct sc_assign *assign, uint32_t
 static void on_run(void *role, const struct sc_assign *assign)
 {
         struct sim_node *n = role;
-        struct sim *w = world_of(n);
-        uint32_t task;
+        struct sim      *w = world_of(n);
+        uint32_t         task;
         check_assign(w, assign, &task);
         struct sim_task *t = &w->tasks[task];
         if (t->kind == SC_TASK_FUNCTION && !(n->functions & 1u << t->function))
@@ -201,11 +204,16 @@ static void on_run(void *role, const struct sc_assign *assign)
                 busy += n->run[i].run != 0;
         if (busy >= n->slots || find_run(n, assign->run) != NULL)
                 sim_fail(w, "worker %u was told to run more than its %u slots, or a run twice", index_of(n), n->slots);
-        struct sim_run *r = find_run(n, 0);
-        const uint64_t life = r->life;
-        *r = (struct sim_run){.run = assign->run, .task = task, .life = life + 1, .exec = new_exec(w, task, assign->run)};
+        struct sim_run *r    = find_run(n, 0);
+        const uint64_t  life = r->life;
+        memset(r, 0, sizeof *r);
+        r->run  = assign->run;
+        r->task = task;
+        r->life = life + 1;
+        r->exec = new_exec(w, task, assign->run);
         w->execs[r->exec - 1].epoch = n->epoch;
-        if (assign->run >> 63 && t->last_epoch == n->epoch) /* a name of the worker's own, where two epochs' runs meet */
+        if (assign->run >> 63 &&
+            t->last_epoch == n->epoch) /* a name of the worker's own, where two epochs' runs meet */
                 w->execs[r->exec - 1].run = t->last_run;
         t->starts++;
         sim_trace(w, "run", index_of(n), task, r->exec);
@@ -222,8 +230,8 @@ static void on_run(void *role, const struct sc_assign *assign)
 static void on_stop(void *role, uint64_t run, enum sc_stop_how how)
 {
         struct sim_node *n = role;
-        struct sim *w = world_of(n);
-        struct sim_run *r = find_run(n, run);
+        struct sim      *w = world_of(n);
+        struct sim_run  *r = find_run(n, run);
         if (run == 0 || r == NULL)
                 return; /* it ended a moment ago */
         const struct sim_task *t = &w->tasks[r->task];
@@ -238,8 +246,8 @@ static void on_stop(void *role, uint64_t run, enum sc_stop_how how)
 static void on_read_more(void *role, uint64_t run)
 {
         struct sim_node *n = role;
-        struct sim *w = world_of(n);
-        struct sim_run *r = find_run(n, run);
+        struct sim      *w = world_of(n);
+        struct sim_run  *r = find_run(n, run);
         if (run == 0 || r == NULL || r->may_print)
                 return;
         if (sim_chance(w, 30) && r->printed < w->tasks[r->task].stream_len)
@@ -251,7 +259,7 @@ static void on_read_more(void *role, uint64_t run)
 static void on_closed(void *role)
 {
         struct sim_node *n = role;
-        n->closed = true;
+        n->closed          = true;
         sc_station_hang_up(sc_work_shell_station(n->work), sim_node_now(world_of(n), index_of(n)));
 }
 

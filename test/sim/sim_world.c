@@ -40,28 +40,28 @@ static void choose_faults(struct sim *w)
 /* Two kinds of worlds answer one question each: does a poison task harm others, is a run kept over a blip. */
 static void choose_kind(struct sim *w)
 {
-        struct sim_config *c = &w->config;
-        const uint64_t kind = sim_below(w, 10);
+        struct sim_config *c    = &w->config;
+        const uint64_t     kind = sim_below(w, 10);
         if (kind > 1)
                 return;
         const bool cancels = c->cancels, streams = c->streams, skew = c->skew, hostile = c->hostile;
         memset(c, 0, sizeof *c);
         c->skew        = skew;
         c->poison_only = kind == 0;
-        c->blips_only  = c->breaks = kind == 1;
-        c->streams     = streams;
-        c->cancels     = cancels && kind == 0;
-        c->hostile     = hostile;
+        c->blips_only = c->breaks = kind == 1;
+        c->streams                = streams;
+        c->cancels                = cancels && kind == 0;
+        c->hostile                = hostile;
 }
 
 static void choose_shape(struct sim *w)
 {
         struct sim_config *c = &w->config;
-        c->clients  = 1 + (uint32_t)sim_below(w, 4);
-        c->workers  = 1 + (uint32_t)sim_below(w, 5);
-        c->admins   = sim_chance(w, 30);
-        c->hostiles = c->hostile ? 1 + (uint32_t)sim_below(w, 2) : 0;
-        c->tasks    = c->poison_only ? 50 : 5 + (uint32_t)sim_below(w, sim_chance(w, 10) ? 500 : 80);
+        c->clients           = 1 + (uint32_t)sim_below(w, 4);
+        c->workers           = 1 + (uint32_t)sim_below(w, 5);
+        c->admins            = sim_chance(w, 30);
+        c->hostiles          = c->hostile ? 1 + (uint32_t)sim_below(w, 2) : 0;
+        c->tasks             = c->poison_only ? 50 : 5 + (uint32_t)sim_below(w, sim_chance(w, 10) ? 500 : 80);
         if (c->blips_only) {
                 c->workers = 1;
                 c->clients = 1;
@@ -89,17 +89,17 @@ static size_t some_size(struct sim *w, size_t low, size_t high)
 static void plan_task(struct sim *w, uint32_t i)
 {
         const struct sim_config *c = &w->config;
-        struct sim_task *t = &w->tasks[i];
-        t->client     = 1 + (uint32_t)sim_below(w, c->clients);
-        t->submit_at  = sim_chance(w, 50) ? 0 : (sc_ns)sim_below(w, (uint64_t)c->faults_until);
-        t->kind       = sim_chance(w, 40) ? SC_TASK_COMMAND : SC_TASK_FUNCTION;
-        t->function   = (uint32_t)sim_below(w, SIM_FUNCTIONS);
-        t->duration   = sim_between(w, SC_US, sim_chance(w, 5) ? 120 * SC_S : 5 * SC_S);
-        t->inline_end = sim_chance(w, 10);
-        t->ignores_cancel = sim_chance(w, 20);
-        t->body_len   = some_size(w, 4, c->big && sim_chance(w, 20) ? SC_BODY_MAX : 4096);
-        t->result_len = some_size(w, 8, c->big && sim_chance(w, 20) ? SC_RESULT_MAX : 4096);
-        t->stream     = c->streams && sim_chance(w, 30);
+        struct sim_task         *t = &w->tasks[i];
+        t->client                  = 1 + (uint32_t)sim_below(w, c->clients);
+        t->submit_at               = sim_chance(w, 50) ? 0 : (sc_ns)sim_below(w, (uint64_t)c->faults_until);
+        t->kind                    = sim_chance(w, 40) ? SC_TASK_COMMAND : SC_TASK_FUNCTION;
+        t->function                = (uint32_t)sim_below(w, SIM_FUNCTIONS);
+        t->duration                = sim_between(w, SC_US, sim_chance(w, 5) ? 120 * SC_S : 5 * SC_S);
+        t->inline_end              = sim_chance(w, 10);
+        t->ignores_cancel          = sim_chance(w, 20);
+        t->body_len                = some_size(w, 4, c->big && sim_chance(w, 20) ? SC_BODY_MAX : 4096);
+        t->result_len              = some_size(w, 8, c->big && sim_chance(w, 20) ? SC_RESULT_MAX : 4096);
+        t->stream                  = c->streams && sim_chance(w, 30);
         if (t->stream)
                 t->stream_len = sim_chance(w, 10) ? 0 : some_size(w, 8, c->big ? 2 << 20 : 200000);
         if (sim_chance(w, 10))
@@ -113,6 +113,8 @@ static void plan_task(struct sim *w, uint32_t i)
         if (sim_chance(w, 8))
                 t->timeout_ms = 1 + sim_below(w, 5000);
         if (c->cancels && sim_chance(w, 25)) {
+                if (sim_chance(w, 20))
+                        t->duration = sim_between(w, 20 * SC_S, 120 * SC_S);
                 t->cancel_at[0] = sim_between(w, SC_US, 2 * t->duration + SC_S);
                 t->force[0]     = sim_chance(w, 50);
                 if (sim_chance(w, 30)) {
@@ -121,8 +123,8 @@ static void plan_task(struct sim *w, uint32_t i)
                 }
         }
         if (c->blips_only) {
-                t->retries    = t->fails_first = 0;
-                t->timeout_ms = 0;
+                t->retries = t->fails_first = 0;
+                t->timeout_ms               = 0;
         }
 }
 
@@ -132,8 +134,8 @@ static void plan_poison(struct sim *w)
                 return;
         for (uint64_t left = 1 + sim_below(w, 3); left > 0; left--) {
                 struct sim_task *t = &w->tasks[sim_below(w, w->task_count)];
-                t->end      = SIM_POISON;
-                t->duration = sim_between(w, SC_US, SC_S);
+                t->end             = SIM_POISON;
+                t->duration        = sim_between(w, SC_US, SC_S);
                 t->cancel_at[0] = t->cancel_at[1] = 0;
         }
 }
@@ -141,13 +143,14 @@ static void plan_poison(struct sim *w)
 static struct sim_node *add_node(struct sim *w, enum sim_kind kind)
 {
         struct sim_node *n = &w->nodes[w->node_count++];
-        n->kind = kind;
+        n->kind            = kind;
         sc_list_init(&n->inbox);
         n->clock_offset = (sc_ns)sim_below(w, (uint64_t)(1000000 * SC_S));
         if (w->config.skew)
                 n->clock_ppm = (int64_t)sim_below(w, 40000) - 20000;
         n->slots     = 1 + (uint32_t)sim_below(w, 8);
-        n->functions = w->config.refused_functions ? (uint32_t)sim_below(w, 1u << SIM_FUNCTIONS) : (1u << SIM_FUNCTIONS) - 1;
+        n->functions = w->config.refused_functions ? (uint32_t)sim_below(w, 1u << SIM_FUNCTIONS)
+                                                   : (1u << SIM_FUNCTIONS) - 1;
         return n;
 }
 
@@ -182,14 +185,15 @@ static bool is_alive(const struct sim_node *n)
 
 static bool has_left(const struct sim_node *n)
 {
-        const struct sc_station *station = n->cli != NULL ? sc_cli_shell_station(n->cli) : sc_work_shell_station(n->work);
+        const struct sc_station *station = n->cli != NULL ? sc_cli_shell_station(n->cli)
+                                                          : sc_work_shell_station(n->work);
         return n->alive && n->closed && sc_station_links(station) == 0;
 }
 
 static void leave_all(struct sim *w, enum sim_kind kind)
 {
         for (uint32_t i = 0; i < w->node_count; i++)
-                if (w->nodes[i].kind == kind)
+                if (w->nodes[i].kind == kind && w->nodes[i].alive && !w->nodes[i].closing)
                         sim_client_close(w, i);
 }
 
@@ -210,12 +214,16 @@ static void advance(struct sim *w)
                         if (!w->tasks[i].orphaned && w->tasks[i].cancels > 0 && w->tasks[i].confirms == 0)
                                 return;
                 w->phase = 1;
+        }
+        if (w->phase >= 1) { /* again, for those that were started anew meanwhile */
                 leave_all(w, SIM_CLIENT);
                 leave_all(w, SIM_ADMIN);
-        } else if (w->phase == 1 && all(w, SIM_CLIENT, has_left) && all(w, SIM_ADMIN, has_left) &&
-                   scheduler_is_empty(w, w->config.workers)) {
-                w->phase = 2;
+        }
+        if (w->phase >= 2)
                 leave_all(w, SIM_WORKER);
+        if (w->phase == 1 && all(w, SIM_CLIENT, has_left) && all(w, SIM_ADMIN, has_left) &&
+            scheduler_is_empty(w, w->config.workers)) {
+                w->phase = 2;
         } else if (w->phase == 2 && all(w, SIM_WORKER, has_left) && scheduler_is_empty(w, 0)) {
                 w->phase = 3;
         }
@@ -226,22 +234,25 @@ static void tell_stats(struct sim *w)
         if (w->nodes[0].alive) {
                 struct sc_status_row row;
                 sc_sched_stats(sc_sched_shell_core(w->nodes[0].sched), sim_node_now(w, 0), &row);
-                fprintf(stderr, "scheduler: %u clients, %u workers, waiting %u, ready %u, assigned %u, ended %u, bytes %llu of %llu, tasks_max %u\n",
-                        row.clients, row.workers, row.tasks_waiting, row.tasks_ready, row.tasks_assigned, row.tasks_ended_unacked,
-                        (unsigned long long)row.bytes_used, (unsigned long long)row.bytes_max, row.tasks_max);
+                fprintf(stderr,
+                        "scheduler: %u clients, %u workers, waiting %u, ready %u, assigned %u, ended %u, bytes %llu of "
+                        "%llu, tasks_max %u\n",
+                        row.clients, row.workers, row.tasks_waiting, row.tasks_ready, row.tasks_assigned,
+                        row.tasks_ended_unacked, (unsigned long long)row.bytes_used, (unsigned long long)row.bytes_max,
+                        row.tasks_max);
         }
         for (uint32_t i = 1; i < w->node_count; i++) {
                 const struct sim_node *n = &w->nodes[i];
-                struct sc_cli_stats cli;
-                struct sc_work_stats work;
+                struct sc_cli_stats    cli;
+                struct sc_work_stats   work;
                 if (n->cli != NULL) {
                         sc_cli_stats(sc_cli_shell_core(n->cli), &cli);
-                        fprintf(stderr, "client %u: pending %u, unsent %u, grant %u and %u KiB, connected %d\n", i, cli.pending, cli.unsent,
-                                cli.grant_tasks, cli.grant_kib, cli.connected);
+                        fprintf(stderr, "client %u: pending %u, unsent %u, grant %u and %u KiB, connected %d\n", i,
+                                cli.pending, cli.unsent, cli.grant_tasks, cli.grant_kib, cli.connected);
                 } else if (n->work != NULL) {
                         sc_work_stats(sc_work_shell_core(n->work), &work);
-                        fprintf(stderr, "worker %u: slots %u, running %u, queued %u, unconfirmed %u, abandoned %u\n", i, work.slots,
-                                work.running, work.queued, work.unconfirmed, work.abandoned);
+                        fprintf(stderr, "worker %u: slots %u, running %u, queued %u, unconfirmed %u, abandoned %u\n", i,
+                                work.slots, work.running, work.queued, work.unconfirmed, work.abandoned);
                 }
         }
 }
@@ -252,13 +263,17 @@ static void why_not(struct sim *w)
         for (uint32_t i = 0; i < w->task_count; i++) {
                 const struct sim_task *t = &w->tasks[i];
                 if (!t->orphaned && (!t->ended || (t->cancels > 0 && t->confirms == 0)))
-                        sim_fail(w, "task %u of client %u (%s%s): submitted %d, started %u, assigned %u, ended %d, cancels %u, confirms %u", i,
-                                 t->client, t->kind == SC_TASK_COMMAND ? "command" : "function", t->stream ? ", stream" : "",
-                                 t->submitted, t->starts, t->assigns, t->ended, t->cancels, t->confirms);
+                        sim_fail(w,
+                                 "task %u of client %u (%s%s): submitted %d, started %u, assigned %u, ended %d, "
+                                 "cancels %u, confirms %u",
+                                 i, t->client, t->kind == SC_TASK_COMMAND ? "command" : "function",
+                                 t->stream ? ", stream" : "", t->submitted, t->starts, t->assigns, t->ended, t->cancels,
+                                 t->confirms);
         }
         for (uint32_t i = 1; i < w->node_count; i++)
                 if (w->nodes[i].kind != SIM_HOSTILE && !has_left(&w->nodes[i]))
-                        sim_fail(w, "phase %d: node %u does not leave (alive %d, closed %d)", w->phase, i, w->nodes[i].alive, w->nodes[i].closed);
+                        sim_fail(w, "phase %d: node %u does not leave (alive %d, closed %d)", w->phase, i,
+                                 w->nodes[i].alive, w->nodes[i].closed);
         sim_fail(w, "phase %d: the scheduler keeps %u rows and %u links", w->phase,
                  w->nodes[0].alive ? sc_sched_rows(sc_sched_shell_core(w->nodes[0].sched)) : 0,
                  w->nodes[0].alive ? sc_station_links(sc_sched_shell_station(w->nodes[0].sched)) : 0);
@@ -267,8 +282,10 @@ static void why_not(struct sim *w)
 static void end_event(struct sim *w, struct sim_event *ev)
 {
         (void)ev;
-        if (w->healed)
+        if (w->healed) {
+                sim_judge_cancels(w);
                 advance(w);
+        }
         if (w->phase == 3)
                 return;
         if (w->now > w->config.finish_by)
@@ -278,8 +295,10 @@ static void end_event(struct sim *w, struct sim_event *ev)
 
 static void post_query(struct sim *w, struct sim_post *post)
 {
-        struct sim_node *n = &w->nodes[post->node];
-        const struct sc_query_msg query = {.ticket = (uint32_t)++n->raw_seq, .what = (uint8_t)(1 + sim_below(w, 4)), .rows_max = 1 + (uint32_t)sim_below(w, 256)};
+        struct sim_node          *n     = &w->nodes[post->node];
+        const struct sc_query_msg query = { .ticket   = (uint32_t)++n->raw_seq,
+                                            .what     = (uint8_t)(1 + sim_below(w, 4)),
+                                            .rows_max = 1 + (uint32_t)sim_below(w, 256) };
         if (!n->closing)
                 sc_cli_shell_query(n->cli, &query, sim_node_now(w, post->node));
 }
@@ -318,9 +337,9 @@ static void make(struct sim *w)
         choose_kind(w);
         choose_shape(w);
         w->task_count = w->config.tasks;
-        w->tasks   = sc_mem_zalloc(&w->mem, w->task_count * sizeof *w->tasks);
-        w->nodes   = sc_mem_zalloc(&w->mem, SIM_NODES_MAX * sizeof *w->nodes);
-        w->pattern = sc_mem_alloc(&w->mem, 1 << 20);
+        w->tasks      = sc_mem_zalloc(&w->mem, w->task_count * sizeof *w->tasks);
+        w->nodes      = sc_mem_zalloc(&w->mem, SIM_NODES_MAX * sizeof *w->nodes);
+        w->pattern    = sc_mem_alloc(&w->mem, 1 << 20);
         SC_ASSERT(w->tasks != NULL && w->nodes != NULL && w->pattern != NULL);
         for (size_t i = 0; i < 1 << 20; i += 8) {
                 const uint64_t bits = sc_rng_next(&w->rng);
@@ -329,7 +348,8 @@ static void make(struct sim *w)
         sc_ns work = 0;
         for (uint32_t i = 0; i < w->task_count; i++) {
                 plan_task(w, i);
-                work += w->tasks[i].duration * 2 * (1 + (sc_ns)w->tasks[i].retries) + (w->config.slow_readers && w->tasks[i].stream ? 60 * SC_S : 0);
+                work += w->tasks[i].duration * 2 * (1 + (sc_ns)w->tasks[i].retries) +
+                        (w->config.slow_readers && w->tasks[i].stream ? 60 * SC_S : 0);
         }
         plan_poison(w);
         plan_nodes(w);
@@ -350,6 +370,7 @@ static void unmake(struct sim *w)
         for (int i = 0; i < 64; i++)
                 free(w->replay[i]);
         sc_mem_release(&w->mem, w->execs, w->execs_cap * sizeof *w->execs);
+        sc_mem_release(&w->mem, w->aliases, w->aliases_cap * sizeof *w->aliases);
         sc_mem_release(&w->mem, w->tasks, w->task_count * sizeof *w->tasks);
         sc_mem_release(&w->mem, w->nodes, SIM_NODES_MAX * sizeof *w->nodes);
         sc_mem_release(&w->mem, w->pattern, 1 << 20);
@@ -380,6 +401,7 @@ uint64_t sim_run(uint64_t seed, bool trace)
         while (w->phase < 3)
                 if (!sim_step(w))
                         sim_fail(w, "nothing left to happen");
+        sim_judge_losses(w);
         sim_judge_end(w);
         unmake(w);
         const uint64_t hash = w->hash;

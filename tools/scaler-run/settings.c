@@ -80,6 +80,8 @@ int settings_read(struct settings *s, int argc, char **argv, struct program *p)
                   "inputs end with NUL, not with a line end" },
                 { "shell", 0, OPTION_FLAG, &s->shell, 0, 0, 0, NULL,
                   "COMMAND is a script for /bin/sh; the input is \"$1\"" },
+                { "no-append", 0, OPTION_FLAG, &s->no_append, 0, 0, 0, NULL,
+                  "an input without a placeholder for it is not appended" },
                 { "unordered", 'u', OPTION_FLAG, &s->unordered, 0, 0, 0, NULL, "print outputs as tasks finish" },
                 { "tag", 0, OPTION_FLAG, &s->tag, 0, 0, 0, NULL, "start each line with its input and a tab" },
                 { "json", 0, OPTION_FLAG, &s->json, 0, 0, 0, NULL, "one JSON line per task" },

@@ -23,6 +23,7 @@ struct settings {
         const char        *input_file; /* NULL: stdin */
         bool               null_separated;
         bool               shell;
+        bool               no_append;
         int64_t            jobs; /* 0: usable CPUs, or what a running cluster takes */
         bool               unordered;
         bool               tag;

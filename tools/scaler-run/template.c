@@ -154,7 +154,7 @@ void expansion_make(struct expansion *e, const struct settings *s, const struct 
                 text_add(&e->bytes, s->command[0], strlen(s->command[0]) + 1);
                 add_input(e, in);
                 add_words(e, s, 1, in);
-        } else if (!add_words(e, s, 0, in)) {
+        } else if (!add_words(e, s, 0, in) && !s->no_append) {
                 add_input(e, in);
         }
         for (size_t i = 0; i < e->count; i++)

@@ -46,6 +46,10 @@ class Run(ToolTest):
         done = run("scaler-run", "--shell", 'echo "$#:$1:$2"', "<{#}>", ":::", "a", "b")
         self.assert_ends(done, 0, "2:a:<1>\n2:b:<2>\n", "")
 
+    def test_no_append_leaves_the_command_as_it_is(self):
+        self.assert_ends(run("scaler-run", "--no-append", "echo", "x", ":::", "a", "b"), 0, "x\nx\n", "")
+        self.assert_ends(run("scaler-run", "--no-append", "echo", "{}", ":::", "a", "b"), 0, "a\nb\n", "")
+
     def test_dry_run_runs_nothing(self):
         done = run("scaler-run", "-n", "touch", self.path("{}"), ":::", "a b", "c'd")
         self.assert_ends(done, 0, "touch '" + self.path("a b") + "'\ntouch '" + self.path("c'\\''d") + "'\n", "")

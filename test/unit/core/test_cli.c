@@ -77,7 +77,7 @@ START_TEST(a_big_grant_goes_back_when_idle_and_a_late_raise_does_not_count)
         ck_assert_int_eq(sc_cli_deadline(rig.c), SC_NEVER);
         granted(6000, 1000);
         ck_assert_uint_eq(stats().grant_tasks, 1024);
-        granted(1024, 1000);
+        granted(1024, 16);
         submit(1025);
         ck_assert_uint_eq(sends(SC_MSG_SUBMIT), 0);
         ck_assert_uint_eq(sent(SC_MSG_WANT)->want.tasks, 2048);

@@ -253,7 +253,8 @@ static void admin_acts(void)
                 cancel(w.admin_link, task(CLIENT + below(CLIENTS), 1 + below(TASKS)), below(2));
                 return;
         }
-        struct sc_query_msg q = { .ticket = 1, .what = (uint8_t)below(6), .cursor = below(50), .rows_max = (uint32_t)below(260) };
+        struct sc_query_msg q = { .ticket = 1, .what = (uint8_t)below(6), .cursor = below(50) };
+        q.rows_max            = (uint32_t)below(260);
         say(w.admin_link, &(struct sc_msg){ .kind = SC_MSG_QUERY, .query = q });
 }
 

@@ -98,7 +98,8 @@ START_TEST(bytes_beyond_the_grant_close_the_client)
         ck_assert_uint_le(kib, 2048 / 2);
         struct sc_spec spec = spec_f();
         spec.body           = (struct sc_view){ body, sizeof body };
-        submit_spec(C, CLIENT, 1, spec); /* one body more than granted is let pass: the two sides may weigh differently */
+        /* One body more than granted is let pass: the two sides may weigh differently. */
+        submit_spec(C, CLIENT, 1, spec);
         ck_assert_uint_eq(effects(SC_FX_CLOSE), 0);
         submit_spec(C, CLIENT, 2, spec);
         ck_assert(is_closed(C, SC_E_FULL));

@@ -20,7 +20,8 @@ static struct sc_loop *loop;
 static void start_as(bool host_driven)
 {
         sc_mem_init_libc(&mem);
-        ck_assert_int_eq(sc_loop_create(&(struct sc_loop_options){ .mem = &mem, .host_driven = host_driven }, &loop), 0);
+        const struct sc_loop_options options = { .mem = &mem, .host_driven = host_driven };
+        ck_assert_int_eq(sc_loop_create(&options, &loop), 0);
 }
 
 static void start(void)
@@ -434,7 +435,8 @@ START_TEST(no_signal_is_delivered_to_the_loops_thread)
         start();
         wait_until_asleep();
         const unsigned long long blocked = (unsigned long long)loop_thread_status("SigBlk:", 16);
-        ck_assert((blocked & 1ull << (SIGINT - 1)) && (blocked & 1ull << (SIGTERM - 1)) && (blocked & 1ull << (SIGCHLD - 1)));
+        ck_assert((blocked & 1ull << (SIGINT - 1)) && (blocked & 1ull << (SIGTERM - 1)) &&
+                  (blocked & 1ull << (SIGCHLD - 1)));
         finish();
 }
 END_TEST
