@@ -61,7 +61,7 @@ enum sc_effect_kind {
         /* client */
         SC_FX_COMPLETE,  /* msg.result: the future ends, exactly once per task */
         SC_FX_CONFIRM,   /* msg.confirm: the answer to a cancel */
-        SC_FX_DELIVER,   /* msg.output: new bytes, in order, each once; `restart` in status: forget earlier ones first */
+        SC_FX_DELIVER,   /* msg.output: new bytes, in order, each once; status 1 (restart): forget earlier ones */
         SC_FX_REPLY,     /* msg.*_row or msg.query_end */
         SC_FX_ROOM,      /* there is room for submits again after sc_cli_admissible() said no */
         SC_FX_GIVE_UP,   /* status, text: the role cannot go on (refused, version, unreachable too long) */

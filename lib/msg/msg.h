@@ -42,7 +42,14 @@ struct sc_view {
 
 /* ---- kinds and who may send them ---------------------------------------------------------------*/
 
-enum sc_role { SC_ROLE_NONE = 0, SC_ROLE_CLIENT = 1, SC_ROLE_WORKER = 2, SC_ROLE_ADMIN = 3, SC_ROLE_SCHEDULER = 4, SC_ROLES };
+enum sc_role {
+        SC_ROLE_NONE      = 0,
+        SC_ROLE_CLIENT    = 1,
+        SC_ROLE_WORKER    = 2,
+        SC_ROLE_ADMIN     = 3,
+        SC_ROLE_SCHEDULER = 4,
+        SC_ROLES
+};
 
 /* X(name, number on the wire, roles that may send it as a bit set of 1 << enum sc_role) */
 #define SC_FROM_C (1 << SC_ROLE_CLIENT)
@@ -120,13 +127,20 @@ enum sc_reason {
 const char *sc_reason_name(int reason); /* "worker_died" */
 
 /* How a command's process ended; NONE for functions. */
-enum sc_how { SC_HOW_NONE = 0, SC_HOW_EXITED = 1, SC_HOW_SIGNALLED = 2, SC_HOW_NOT_STARTED = 3, SC_HOW_STOLEN = 4, SC_HOWS };
+enum sc_how {
+        SC_HOW_NONE        = 0,
+        SC_HOW_EXITED      = 1,
+        SC_HOW_SIGNALLED   = 2,
+        SC_HOW_NOT_STARTED = 3,
+        SC_HOW_STOLEN      = 4,
+        SC_HOWS
+};
 
 /* The end of a run and of a task: DONE carries it in, RESULT carries it out, unchanged. */
 struct sc_outcome {
         uint8_t  reason;       /* enum sc_reason */
         uint8_t  how;          /* enum sc_how */
-        int32_t  code;         /* what the function returned or failed with; exit code; signal; errno when NOT_STARTED */
+        int32_t  code;         /* what the function returned or failed with; exit code; signal; errno */
         uint64_t wall_us, user_us, sys_us;
         uint64_t peak_kib;
         uint64_t streamed;     /* bytes of output that travelled in OUTPUT records, all of which came before */

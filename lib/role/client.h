@@ -64,6 +64,15 @@ struct scaler_client {
 /* Leaves the request at the front and waits for it: 0 or SC_E_TIMEOUT; its link is off all lists afterwards. */
 int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout_ms);
 
+/* ---- client_turn.c: in a turn, but for the last two ---- */
+
+void                               sc_client_run_front(struct sc_post *post, sc_ns now);
+const struct sc_cli_shell_upcalls *sc_client_upcalls(void);
+const struct sc_member_ops        *sc_client_member_ops(void);
+/* A future that the core never saw ends; drops the map's reference. */
+void sc_client_end_unadmitted(struct scaler_client *c, struct scaler_future *f, int status);
+bool sc_client_mark_posted(struct scaler_client *c); /* locked; true: the caller posts the front */
+
 /* A future for the spec, its body encoded; SC_E_INVALID, SC_E_TOO_BIG, SC_E_NOMEM with words. */
 int sc_client_make_future(struct scaler_client *c, const scaler_spec *spec, size_t index, struct scaler_future **out,
                           scaler_error *err);

@@ -5,6 +5,7 @@
  *     bench_rate tcp|ipc [N [WINDOW]]      WINDOW 1: one at a time, with percentiles; more: tasks/s
  *     bench_rate tcp|ipc idle SECONDS      after some tasks: processor ticks and voluntary switches per process
  */
+#include <stdio.h>
 #include <dirent.h>
 #include <scaler.h>
 #include <signal.h>
@@ -292,7 +293,7 @@ static int be_client(int argc, char **argv)
         char        url[256] = "tcp://127.0.0.1:0", line[256];
         struct part parts[2];
         const bool  idle = argc > 3 && strcmp(argv[2], "idle") == 0;
-        strcpy(dir, "/tmp/bench-XXXXXX");
+        snprintf(dir, sizeof dir, "/tmp/bench-XXXXXX");
         if (!mkdtemp(dir))
                 bench_die("mkdtemp");
         atexit(remove_dir);

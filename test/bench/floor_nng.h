@@ -4,6 +4,7 @@
 
 #include <nng/nng.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <signal.h>
@@ -30,7 +31,7 @@ static inline bool floor_place_init(struct floor_place *place, const char *trans
         place->tcp = strcmp(transport, "tcp") == 0;
         if (!place->tcp && strcmp(transport, "ipc") != 0)
                 return false;
-        strcpy(place->dir, "/tmp/floor-XXXXXX");
+        snprintf(place->dir, sizeof place->dir, "/tmp/floor-XXXXXX");
         if (!mkdtemp(place->dir))
                 bench_die("mkdtemp");
         snprintf(place->path, sizeof place->path, "%s/meet", place->dir);

@@ -34,17 +34,15 @@ static int submit(struct sim *w, struct sim_node *n, uint32_t task)
         static uint8_t           body[SC_BODY_MAX];
         static const char *const names[SIM_FUNCTIONS] = { "f0", "f1", "f2", "f3" };
         struct sim_task         *t                    = &w->tasks[task];
-        const struct sc_spec     spec                 = {
-                                    .kind       = t->kind,
-                                    .flags      = t->stream ? SC_SPEC_STREAM : 0,
-                                    .priority   = (int32_t)(task % 3),
-                                    .retries    = t->retries,
-                                    .timeout_ms = t->timeout_ms,
-                                    .function   = t->kind == SC_TASK_FUNCTION
-                                             ? (struct sc_view){ names[t->function], 2 }
-                                                                              : (struct sc_view){ "", 0 },
-                                    .body       = { body, sim_task_body(w, task, body) },
-        };
+        const struct sc_view     none                 = { "", 0 };
+        struct sc_spec           spec                 = { .kind = t->kind };
+
+        spec.flags      = t->stream ? SC_SPEC_STREAM : 0;
+        spec.priority   = (int32_t)(task % 3);
+        spec.retries    = t->retries;
+        spec.timeout_ms = t->timeout_ms;
+        spec.function   = t->kind == SC_TASK_FUNCTION ? (struct sc_view){ names[t->function], 2 } : none;
+        spec.body       = (struct sc_view){ body, sim_task_body(w, task, body) };
         const uint64_t seq = sc_cli_next_sequence(sc_cli_shell_core(n->cli));
         t->id              = (struct sc_id){ n->id, seq };
         /* Known before it is submitted, since it may be over before submit returns. */

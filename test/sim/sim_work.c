@@ -207,10 +207,10 @@ static void on_run(void *role, const struct sc_assign *assign)
         struct sim_run *r    = find_run(n, 0);
         const uint64_t  life = r->life;
         memset(r, 0, sizeof *r);
-        r->run  = assign->run;
-        r->task = task;
-        r->life = life + 1;
-        r->exec = new_exec(w, task, assign->run);
+        r->run                      = assign->run;
+        r->task                     = task;
+        r->life                     = life + 1;
+        r->exec                     = new_exec(w, task, assign->run);
         w->execs[r->exec - 1].epoch = n->epoch;
         if (assign->run >> 63 &&
             t->last_epoch == n->epoch) /* a name of the worker's own, where two epochs' runs meet */

@@ -138,8 +138,10 @@ void cluster_functions(struct cluster *c, int (*add)(void *to, const scaler_func
         const struct {
                 const char    *name;
                 scaler_task_fn fn;
-        } all[] = { { "echo", fn_echo }, { "fail", fn_fail }, { "code", fn_code }, { "block", fn_block },
-                    { "stubborn", fn_stubborn }, { "attempt", fn_attempt }, { "defer", fn_defer }, { "big", fn_big } };
+        } all[] = { { "echo", fn_echo },         { "fail", fn_fail },
+                    { "code", fn_code },         { "block", fn_block },
+                    { "stubborn", fn_stubborn }, { "attempt", fn_attempt },
+                    { "defer", fn_defer },       { "big", fn_big } };
         for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
                 scaler_function f;
                 scaler_init(&f, sizeof f);

@@ -90,7 +90,7 @@ END_TEST
 START_TEST(a_command_that_cannot_start_says_which_and_why)
 {
         const char *const missing[] = { "/no/such/program", NULL }, *const plain[] = { "/etc/passwd", NULL };
-        scaler_future    *f         = submit_command(c.client, missing, 0);
+        scaler_future *f = submit_command(c.client, missing, 0);
         expect_failure(f, SCALER_E_TASK, SCALER_REASON_NOT_STARTED, ENOENT);
         scaler_failure failure;
         scaler_init(&failure, sizeof failure);
@@ -255,9 +255,9 @@ END_TEST
 
 START_TEST(a_cancel_takes_the_whole_process_group)
 {
-        scaler_future *f = shell("sleep 1000 & echo $!; wait", SCALER_COMMAND_STREAM);
+        scaler_future *f          = shell("sleep 1000 & echo $!; wait", SCALER_COMMAND_STREAM);
         char           buffer[32] = "";
-        int            stream = 0;
+        int            stream     = 0;
         ck_assert_int_gt(scaler_future_read(f, buffer, sizeof buffer - 1, &stream, WAIT_MS), 0);
         const pid_t child = (pid_t)strtol(buffer, NULL, 10);
         ck_assert_int_gt(child, 1);

@@ -212,7 +212,7 @@ END_TEST
 START_TEST(a_deferred_task_ends_when_it_is_completed)
 {
         const int32_t  codes[] = { 0, 5 };
-        scaler_future *good    = submit(c.client, "defer", &codes[0], 4), *bad = submit(c.client, "defer", &codes[1], 4);
+        scaler_future *good = submit(c.client, "defer", &codes[0], 4), *bad = submit(c.client, "defer", &codes[1], 4);
         expect_text(good, "");
         expect_failure(bad, SCALER_E_TASK, SCALER_REASON_TASK, 5);
         scaler_future_unref(bad);
@@ -270,9 +270,9 @@ END_TEST
 
 START_TEST(a_spec_that_breaks_the_rules_is_refused_with_words)
 {
-        const scaler_arg odd  = { .kind = 9 };
+        const scaler_arg  odd    = { .kind = 9 };
         const char *const argv[] = { "true", NULL };
-        scaler_command   command;
+        scaler_command    command;
         scaler_init(&command, sizeof command);
         command.argv = argv;
         scaler_spec bad[8];

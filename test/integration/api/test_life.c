@@ -9,9 +9,9 @@
 /* ---- an allocator that counts, and can be told to fail ---------------------------------------------- */
 
 struct counting {
-        _Atomic long   blocks;
-        _Atomic long   asked;
-        long           fail_at; /* from 1; 0: never */
+        _Atomic long blocks;
+        _Atomic long asked;
+        long         fail_at; /* from 1; 0: never */
 };
 
 static bool refused(struct counting *n)
@@ -90,8 +90,8 @@ static void live_once(struct counting *n)
                 return;
         scaler_local_options lo;
         scaler_init(&lo, sizeof lo);
-        lo.runtime = rt;
-        lo.slots   = 1;
+        lo.runtime          = rt;
+        lo.slots            = 1;
         struct cluster none = { .rt = rt };
         (void)none;
         scaler_function f;
@@ -103,8 +103,8 @@ static void live_once(struct counting *n)
                 scaler_spec       spec;
                 scaler_init(&command, sizeof command);
                 scaler_init(&spec, sizeof spec);
-                command.argv = argv;
-                spec.command = &command;
+                command.argv          = argv;
+                spec.command          = &command;
                 scaler_future *future = NULL;
                 if (scaler_client_submit(client, &spec, &future, NULL) == 0) {
                         ck_assert_int_eq(scaler_future_wait(future, WAIT_MS), 0);
@@ -360,14 +360,15 @@ static int start_status(const char *url, const scaler_security *security, scaler
 
 START_TEST(an_address_that_is_no_good_is_refused_with_words_that_name_it)
 {
-        const char *const bad[] = { "tcp://", "nonsense", "tcp://127.0.0.1:99999", "ipc://", "gopher://x:1",
-                                    "tcp://127.0.0.1:http", "inproc://" };
+        const char *const bad[] = { "tcp://",   "nonsense",     "tcp://127.0.0.1:99999",
+                                    "ipc://",   "gopher://x:1", "tcp://127.0.0.1:http",
+                                    "inproc://" };
         for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-                scaler_error err    = { .status = 0 };
+                scaler_error    err = { .status = 0 };
                 scaler_security security;
                 scaler_init(&security, sizeof security);
                 security.insecure = true;
-                const int    status = start_status(bad[i], &security, &err);
+                const int status  = start_status(bad[i], &security, &err);
                 ck_assert_msg(status < 0, "%s was taken", bad[i]);
                 ck_assert_int_eq(err.status, status);
                 ck_assert_msg(strstr(err.text, bad[i]) != NULL, "%s: %s", bad[i], err.text);
@@ -514,7 +515,7 @@ START_TEST(pending_max_is_kept_and_room_is_waited_for)
                 f[i] = submit(client, i == 0 ? "block" : "echo", "", 0);
         scaler_spec spec;
         scaler_init(&spec, sizeof spec);
-        spec.function = "echo";
+        spec.function       = "echo";
         scaler_future *more = NULL;
         ck_assert_int_eq(scaler_client_submit(client, &spec, &more, NULL), SCALER_E_FULL);
         ck_assert_int_eq(scaler_client_submit_wait(client, &spec, 20, &more, NULL), SCALER_E_TIMEOUT);

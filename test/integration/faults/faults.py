@@ -11,8 +11,8 @@ import threading
 import time
 import zlib
 
-from world import (AWAKE, BUILD, ENVIRONMENT, HERE, LIMIT, SLOW, Relay, Runner, check, connect_to, descendants, descriptors, equal, is_alive, json, read,
-                   until)
+from world import (AWAKE, BUILD, ENVIRONMENT, HERE, LIMIT, SLOW, Relay, Runner, check, connect_to, descendants, descriptors,
+                   equal, is_alive, json, read, until)
 
 KINDS = ("tcp", "ipc")
 SILENT = 1.5 * SLOW
@@ -518,7 +518,7 @@ def load_use_unload_does_not_grow_from_the_second_to_the_tenth_cycle(case):
         check(rows[9][key] <= rows[1][key] and rows[29][key] <= rows[1][key], f"{key} grew:", [row[key] for row in rows])
     resident = [row["resident_kib"] for row in rows]
     # the allocator warms up; what leaks goes on growing after that
-    check(SLOW > 1 or (resident[9] <= resident[1] + 3072 and resident[29] <= resident[9] + 512), "memory grew (KiB):", resident)
+    check(SLOW > 1 or (resident[9] <= resident[1] + 3072 and resident[29] <= resident[9] + 1024), "memory grew (KiB):", resident)
     case.note(f"threads {rows[29]['threads']}, descriptors {rows[29]['descriptors']}, memory in KiB, cycles 1 2 10 30:",
               *[resident[n] for n in (0, 1, 9, 29)])
 

@@ -154,13 +154,25 @@ static void client_acts(int i)
                 spec.function.ptr = "unknown";
         struct sc_id some = task((uint64_t)(CLIENT + i), 1 + below(w.seq[i] + 1));
         switch (below(12)) {
-        case 0: cancel(w.client_link[i], some, below(2)); break;
-        case 1: acked(w.client_link[i], below(w.unacked[i] + 1)); w.unacked[i] -= 0; break;
-        case 2: down(w.client_link[i]); carry_out(); link_gone(w.client_link[i]); out.len = 0; break;
+        case 0:
+                cancel(w.client_link[i], some, below(2));
+                break;
+        case 1:
+                acked(w.client_link[i], below(w.unacked[i] + 1));
+                w.unacked[i] -= 0;
+                break;
+        case 2:
+                down(w.client_link[i]);
+                carry_out();
+                link_gone(w.client_link[i]);
+                out.len = 0;
+                break;
         case 3:
                 say(w.client_link[i], &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { (uint32_t)below(300), 100 } });
                 break;
-        case 4: submit_spec(w.client_link[i], (uint64_t)(CLIENT + i), some.lo, spec); break;
+        case 4:
+                submit_spec(w.client_link[i], (uint64_t)(CLIENT + i), some.lo, spec);
+                break;
         default:
                 if (w.seq[i] < TASKS)
                         submit_spec(w.client_link[i], (uint64_t)(CLIENT + i), ++w.seq[i], spec);
@@ -221,13 +233,30 @@ static void worker_acts(uint32_t k)
         sc_link_id        link = w.worker_link[k];
         struct run_known *r    = some_run(k);
         switch (below(w.calm ? 8 : 40)) {
-        case 8: down(link); carry_out(); link_gone(link); out.len = 0; break;
-        case 9: bye(link); break;
-        case 10: step((struct sc_event){ .kind = SC_EV_GRANT, .link = link, .tasks = (uint32_t)below(9) }); break;
-        case 11: done(link, task(CLIENT, 1 + below(TASKS)), below(1000), SC_REASON_SUCCESS); break;
-        case 12: done(link, task(CLIENT, 1), 1, SC_REASONS); break;
-        case 13: worker_joins(k); break; /* again, on a newer link */
-        case 14: say(link, &(struct sc_msg){ .kind = SC_MSG_SUBMIT }); break;
+        case 8:
+                down(link);
+                carry_out();
+                link_gone(link);
+                out.len = 0;
+                break;
+        case 9:
+                bye(link);
+                break;
+        case 10:
+                step((struct sc_event){ .kind = SC_EV_GRANT, .link = link, .tasks = (uint32_t)below(9) });
+                break;
+        case 11:
+                done(link, task(CLIENT, 1 + below(TASKS)), below(1000), SC_REASON_SUCCESS);
+                break;
+        case 12:
+                done(link, task(CLIENT, 1), 1, SC_REASONS);
+                break;
+        case 13:
+                worker_joins(k);
+                break; /* again, on a newer link */
+        case 14:
+                say(link, &(struct sc_msg){ .kind = SC_MSG_SUBMIT });
+                break;
         case 0:
         case 1:
         case 2:

@@ -98,7 +98,10 @@ static void run_note(struct sc_post *post, sc_ns now)
         see(note->runs);
 }
 
-#define NOTE { .post = { .run = run_note } }
+#define NOTE \
+        { \
+                .post = {.run = run_note } \
+        }
 
 /* ---- a member whose deadline the test sets -------------------------------------------------------------- */
 
@@ -387,8 +390,8 @@ static long long loop_thread_status(const char *key, int base)
         struct dirent *task;
         ck_assert_ptr_nonnull(tasks);
         while (value < 0 && (task = readdir(tasks)) != NULL) {
-                char  path[300], line[256];
-                bool  ours = false;
+                char path[300], line[256];
+                bool ours = false;
                 snprintf(path, sizeof path, "/proc/self/task/%s/status", task->d_name);
                 FILE *status = fopen(path, "re");
                 while (status && fgets(line, sizeof line, status)) {
@@ -515,7 +518,7 @@ END_TEST
 
 START_TEST(more_work_than_a_turn_takes_keeps_the_fd_readable)
 {
-        struct note note = { .post = { .run = run_note }, .again = 2 * SC_LOOP_PASSES };
+        struct note note  = { .post = { .run = run_note }, .again = 2 * SC_LOOP_PASSES };
         int         turns = 0;
         start_as(true);
         sc_loop_post(loop, &note.post);
@@ -558,8 +561,8 @@ END_TEST
 enum { STRESS_THREADS = 6, STRESS_POSTS = 3000 };
 
 struct stress_post {
-        struct sc_post post;
-        uint64_t      *total; /* of the turn: a race on it shows in the sum, and in the thread sanitizer */
+        struct sc_post        post;
+        uint64_t             *total; /* of the turn: a race on it shows in the sum, and in the thread sanitizer */
         struct stress_thread *owner;
 };
 

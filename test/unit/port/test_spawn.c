@@ -16,7 +16,7 @@ static char dir[64];
 
 static void start_world(void)
 {
-        strcpy(dir, "/tmp/test-spawn-XXXXXX");
+        snprintf(dir, sizeof dir, "/tmp/test-spawn-XXXXXX");
         ck_assert_ptr_nonnull(mkdtemp(dir));
         world_start();
 }
@@ -286,7 +286,7 @@ START_TEST(directories_too_long_for_a_path_are_skipped)
         struct sc_command command = command_of(argv, "echo", "here", NULL);
         memset(path, 'd', sizeof path);
         memcpy(path, "PATH=/", 6);
-        strcpy(path + 8000, ":/bin:/usr/bin");
+        snprintf(path + 8000, sizeof path - 8000, ":/bin:/usr/bin");
         struct sc_view env[] = { view(path) };
         command.env          = env;
         command.envc         = 1;

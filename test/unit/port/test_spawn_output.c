@@ -16,7 +16,7 @@ static char dir[64];
 
 static void start_world(void)
 {
-        strcpy(dir, "/tmp/test-spawn-XXXXXX");
+        snprintf(dir, sizeof dir, "/tmp/test-spawn-XXXXXX");
         ck_assert_ptr_nonnull(mkdtemp(dir));
         ck_assert_int_eq(setenv("DIR", dir, 1), 0);
         world_start();

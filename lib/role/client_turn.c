@@ -1,0 +1,347 @@
+/*
+ * The client's side of a turn: what the shell reports, and what API threads left at the front.  Everything
+ * a future or a request tells is written here, under the gate's lock.
+ */
+#include "client.h"
+
+#include <stdio.h>
+
+enum { BUSY_TASKS = 64 }; /* so many unanswered: a submit may wait for company */
+
+/* ---- upcalls of the shell, in a turn ------------------------------------------------------------------ */
+
+static struct scaler_future *known(struct scaler_client *c, uint64_t sequence)
+{
+        return sc_map_get(&c->futures, (struct sc_id){ 0, sequence });
+}
+
+static void count_end(struct scaler_client *c, int reason)
+{
+        c->pending--;
+        if (reason == SC_REASON_SUCCESS)
+                c->succeeded++;
+        else if (reason == SC_REASON_CANCELLED)
+                c->cancelled++;
+        else
+                c->failed++;
+        sc_gate_changed(c->gate);
+}
+
+static void on_complete(void *role, const struct sc_result *result)
+{
+        struct scaler_client *c = role;
+        struct scaler_future *f = sc_map_remove(&c->futures, (struct sc_id){ 0, result->task.lo });
+        if (!f)
+                return; /* the front ended it already: it could not be admitted */
+        sc_gate_lock(c->gate);
+        sc_future_end(f, result);
+        count_end(c, result->outcome.reason);
+        sc_list_remove(&f->work);
+        sc_gate_unlock(c->gate);
+        scaler_future_unref(f);
+}
+
+static void on_confirm(void *role, const struct sc_confirm *confirm)
+{
+        struct scaler_client *c = role;
+        sc_gate_lock(c->gate);
+        for (struct sc_list *n = c->requests.next; n != &c->requests; n = n->next) {
+                struct sc_request *r = SC_CONTAINER(n, struct sc_request, link);
+                if (!r->cancel || !r->asked || r->done || !sc_id_equal(r->task, confirm->task))
+                        continue;
+                r->done   = true;
+                r->status = confirm->outcome;
+                sc_gate_changed(c->gate);
+                break;
+        }
+        sc_gate_unlock(c->gate);
+}
+
+static void on_deliver(void *role, const struct sc_output *output, bool restart)
+{
+        struct scaler_client *c = role;
+        struct scaler_future *f = known(c, output->task.lo);
+        if (!f)
+                return;
+        sc_gate_lock(c->gate);
+        sc_future_deliver(f, output, restart);
+        sc_gate_unlock(c->gate);
+}
+
+static uint32_t ticket_of(const struct sc_msg *row)
+{
+        switch (row->kind) {
+        case SC_MSG_STATUS_ROW:
+                return row->status_row.ticket;
+        case SC_MSG_WORKER_ROW:
+                return row->worker_row.ticket;
+        case SC_MSG_CLIENT_ROW:
+                return row->client_row.ticket;
+        case SC_MSG_TASK_ROW:
+                return row->task_row.ticket;
+        case SC_MSG_QUERY_END:
+                return row->query_end.ticket;
+        default:
+                return 0;
+        }
+}
+
+static void on_reply(void *role, const struct sc_msg *row)
+{
+        struct scaler_client *c      = role;
+        const uint32_t        ticket = ticket_of(row);
+        sc_gate_lock(c->gate);
+        for (struct sc_list *n = c->requests.next; n != &c->requests; n = n->next) {
+                struct sc_request *r = SC_CONTAINER(n, struct sc_request, link);
+                if (r->cancel || r->query.ticket != ticket)
+                        continue;
+                if (row->kind != SC_MSG_QUERY_END) {
+                        if (r->count < r->capacity)
+                                r->take(r, row);
+                        break;
+                }
+                r->done   = true;
+                r->status = row->query_end.status;
+                r->next   = row->query_end.next;
+                sc_gate_changed(c->gate);
+                break;
+        }
+        sc_gate_unlock(c->gate);
+}
+
+static void on_room(void *role)
+{
+        (void)role; /* the front counts for itself: see admit() */
+}
+
+static void on_note(void *role, int level, const char *line)
+{
+        struct scaler_client *c = role;
+        sc_log(c->rt, level, "client", "%s: %s", c->name, line);
+}
+
+static void on_closed(void *role)
+{
+        struct scaler_client *c = role;
+        sc_gate_lock(c->gate);
+        c->closed = true;
+        sc_gate_changed(c->gate);
+        sc_gate_unlock(c->gate);
+}
+
+static void on_give_up(void *role, int status, const char *why)
+{
+        struct scaler_client *c = role;
+        sc_gate_lock(c->gate);
+        c->given_up = status;
+        snprintf(c->given_up_text, sizeof c->given_up_text, "%s", why ? why : sc_status_text(status));
+        sc_gate_changed(c->gate);
+        sc_gate_unlock(c->gate);
+        sc_log(c->rt, SCALER_LOG_ERROR, "client", "%s: gives up on %s: %s", c->name, c->url,
+               why ? why : sc_status_text(status));
+}
+
+static void on_linked(void *role, bool up)
+{
+        struct scaler_client *c = role;
+        sc_gate_lock(c->gate);
+        c->linked = up;
+        sc_gate_changed(c->gate);
+        sc_gate_unlock(c->gate);
+}
+
+static void on_enter(void *role)
+{
+        struct scaler_client *c = role;
+        sc_cli_shell_begin(c->shell, sc_loop_now(c->rt->loop), sc_loop_lateness(c->rt->loop));
+        sc_loop_touch(c->rt->loop, &c->member);
+}
+
+const struct sc_cli_shell_upcalls *sc_client_upcalls(void)
+{
+        static const struct sc_cli_shell_upcalls upcalls = {
+                .enter    = on_enter,
+                .complete = on_complete,
+                .confirm  = on_confirm,
+                .deliver  = on_deliver,
+                .reply    = on_reply,
+                .room     = on_room,
+                .note     = on_note,
+                .closed   = on_closed,
+                .give_up  = on_give_up,
+                .linked   = on_linked,
+        };
+        return &upcalls;
+}
+
+/* ---- the front, in a turn --------------------------------------------------------------------------------- */
+
+void sc_client_end_unadmitted(struct scaler_client *c, struct scaler_future *f, int status)
+{
+        sc_gate_lock(c->gate);
+        sc_list_remove(&f->work);
+        sc_future_end_here(f, SC_REASON_CLIENT,
+                           status == SC_E_STATE ? "the client is closed" : "out of memory in the client");
+        count_end(c, SC_REASON_CLIENT);
+        sc_gate_unlock(c->gate);
+        scaler_future_unref(f);
+}
+
+static void submit_one(struct scaler_client *c, struct scaler_future *f, sc_ns now)
+{
+        int status = sc_map_reserve(&c->futures, c->futures.len + 1) ? 0 : SC_E_NOMEM;
+        if (!status)
+                sc_map_put(&c->futures, (struct sc_id){ 0, f->id.lo }, f);
+        if (!status && (status = sc_cli_shell_submit(c->shell, &f->spec, f->id.lo, now)) != 0)
+                sc_map_remove(&c->futures, (struct sc_id){ 0, f->id.lo });
+        if (status)
+                sc_client_end_unadmitted(c, f, status);
+}
+
+/* What was asked of it while it stood at the front is done after it is submitted. */
+static void leave_front(struct scaler_client *c, struct scaler_future *f)
+{
+        sc_gate_lock(c->gate);
+        f->at_front = false;
+        if (f->todo)
+                sc_list_add_tail(&c->todo, &f->work);
+        sc_gate_unlock(c->gate);
+}
+
+static void submit_all(struct scaler_client *c, struct sc_list *submits, sc_ns now)
+{
+        struct sc_list *node;
+        while ((node = sc_list_take(submits)) != NULL) {
+                struct scaler_future *f    = SC_CONTAINER(node, struct scaler_future, work);
+                struct sc_blob       *body = f->body; /* the core has its copy when submit_one returns */
+                f->body                    = NULL;
+                leave_front(c, f);
+                submit_one(c, f, now);
+                c->batch.records++;
+                sc_blob_unref(body);
+        }
+}
+
+/* Futures with output consumed or a cancel wanted; each is looked at under the lock, acted on without. */
+static void do_todo(struct scaler_client *c, sc_ns now)
+{
+        for (;;) {
+                sc_gate_lock(c->gate);
+                struct sc_list *node = sc_list_take(&c->todo);
+                if (!node) {
+                        sc_gate_unlock(c->gate);
+                        return;
+                }
+                struct scaler_future *f        = SC_CONTAINER(node, struct scaler_future, work);
+                const struct sc_id    task     = f->id;
+                const uint8_t         todo     = f->todo;
+                const uint64_t        consumed = f->consumed;
+                const bool            force    = f->cancel_force;
+                f->todo                        = 0;
+                f->consumed                    = 0;
+                sc_gate_unlock(c->gate);
+                c->batch.urgent = true;
+                if (todo & SC_FUTURE_CONSUMED)
+                        sc_cli_shell_consumed(c->shell, task, consumed, now);
+                if (todo & SC_FUTURE_CANCEL)
+                        sc_cli_shell_cancel(c->shell, task, force, now);
+        }
+}
+
+static struct sc_request *unasked(struct scaler_client *c)
+{
+        for (struct sc_list *n = c->requests.next; n != &c->requests; n = n->next) {
+                struct sc_request *r = SC_CONTAINER(n, struct sc_request, link);
+                if (!r->asked)
+                        return r;
+        }
+        return NULL;
+}
+
+static void ask_all(struct scaler_client *c, sc_ns now)
+{
+        for (;;) {
+                sc_gate_lock(c->gate);
+                struct sc_request *r = unasked(c);
+                if (!r) {
+                        sc_gate_unlock(c->gate);
+                        return;
+                }
+                r->asked                       = true;
+                const struct sc_request copied = *r; /* whoever waits may be gone once the lock is */
+                sc_gate_unlock(c->gate);
+                c->batch.urgent = true;
+                if (copied.cancel)
+                        sc_cli_shell_cancel(c->shell, copied.task, copied.force, now);
+                else
+                        sc_cli_shell_query(c->shell, &copied.query, now);
+        }
+}
+
+void sc_client_run_front(struct sc_post *post, sc_ns now)
+{
+        struct scaler_client *c = SC_CONTAINER(post, struct scaler_client, front);
+        struct sc_list        submits;
+        sc_list_init(&submits);
+        sc_gate_lock(c->gate);
+        c->posted = false;
+        sc_list_splice(&submits, &c->submits);
+        sc_gate_unlock(c->gate);
+        sc_cli_shell_begin(c->shell, now, sc_loop_lateness(c->rt->loop));
+        submit_all(c, &submits, now);
+        do_todo(c, now);
+        ask_all(c, now);
+        sc_loop_touch(c->rt->loop, &c->member);
+}
+
+static sc_ns member_deadline(void *ctx)
+{
+        struct scaler_client *c = ctx;
+        return sc_ns_min(c->batch.until, sc_cli_shell_deadline(c->shell));
+}
+
+static void member_tick(void *ctx, sc_ns now)
+{
+        struct scaler_client *c = ctx;
+        sc_cli_shell_begin(c->shell, now, sc_loop_lateness(c->rt->loop));
+        sc_cli_shell_tick(c->shell, now);
+}
+
+static void member_flush(void *ctx, sc_ns now)
+{
+        struct scaler_client *c = ctx;
+        if (sc_batch_wait(&c->batch, c->futures.len >= BUSY_TASKS && !c->leaving, now))
+                return;
+        sc_cli_shell_flush(c->shell, now);
+        if (!c->leaving || c->left || sc_station_links(sc_cli_shell_station(c->shell)) > 0)
+                return;
+        sc_gate_lock(c->gate);
+        c->left = true;
+        sc_gate_changed(c->gate);
+        sc_gate_unlock(c->gate);
+}
+
+const struct sc_member_ops *sc_client_member_ops(void)
+{
+        static const struct sc_member_ops ops = { .deadline = member_deadline,
+                                                  .tick     = member_tick,
+                                                  .flush    = member_flush };
+        return &ops;
+}
+
+/* Locked. */
+bool sc_client_mark_posted(struct scaler_client *c)
+{
+        const bool first = !c->posted;
+        c->posted        = true;
+        return first;
+}
+
+void sc_client_wants_turn(struct scaler_client *c, struct scaler_future *f, uint8_t todo)
+{
+        if (!f->at_front && sc_list_empty(&f->work) && !f->ended)
+                sc_list_add_tail(&c->todo, &f->work);
+        f->todo |= todo;
+        if (sc_client_mark_posted(c))
+                sc_loop_post(c->rt->loop, &c->front);
+}
