@@ -129,8 +129,8 @@ static void print_end(const struct load *l, const struct task *t, scaler_future 
         scaler_init(&failure, sizeof failure);
         scaler_future_failure(f, &failure);
         printf("{\"task\":%zu,\"work\":%zu,\"reason\":\"%s\",\"code\":%d,\"attempts\":%u,\"losses\":%u",
-               (size_t)(t - l->tasks), (size_t)(t->work - l->works), scaler_reason_name(failure.reason), (int)failure.code,
-               (unsigned)failure.attempts, (unsigned)failure.losses);
+               (size_t)(t - l->tasks), (size_t)(t->work - l->works), scaler_reason_name(failure.reason),
+               (int)failure.code, (unsigned)failure.attempts, (unsigned)failure.losses);
         if (t->work->kind == KIND_STREAM)
                 printf(",\"bytes\":%llu,\"sum\":%lu,\"gaps\":%u", (unsigned long long)t->bytes,
                        (unsigned long)t->sum_b << 16 | t->sum_a, t->gaps);

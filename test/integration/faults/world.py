@@ -40,7 +40,7 @@ def equal(got, want, what):
 
 
 class Awake(threading.Thread):
-    """A clock that stands still with the machine: crowded virtual ones stop for seconds, and limits are not for that."""
+    """A clock that stands still with the machine: a crowded one stops for seconds, and limits are not for that."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -438,10 +438,12 @@ class Runner:
         self.threads = threads
         self.lock = threading.Lock()
         self.passed = self.failed = 0
+        self.open = set()
 
     def attempt(self, function, args):
         """What there is to say, and whether it failed."""
         case, failure = Case(), []
+        self.open.add(case)
         try:
             function(case, *args)
             case.leave()
@@ -452,6 +454,7 @@ class Runner:
             failure = [*traceback.format_exc().splitlines(), *case.logs()]
         finally:
             case.close()
+            self.open.discard(case)
         return case.notes + failure, bool(failure)
 
     def one(self, name, function, args):
@@ -478,7 +481,15 @@ class Runner:
                 case = self.todo.popleft()
             self.one(*case)
 
+    def abandon(self, number, frame):
+        """We are told to end: nothing is left behind then either."""
+        for case in list(self.open):
+            case.close()
+        os._exit(128 + number)
+
     def run(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self.abandon)
         threads = [threading.Thread(target=self.work) for _ in range(self.threads)]
         for thread in threads:
             thread.start()
