@@ -526,8 +526,8 @@ def load_use_unload_does_not_grow_from_the_second_to_the_tenth_cycle(case):
         values = [row[key] for row in rows]
         check(max(values[9], values[29]) <= values[1], f"{key} grew:", values)
     resident = [row["resident_kib"] for row in rows]
-    # the allocator warms up; what leaks goes on growing after that
-    flat = resident[9] <= resident[1] + 3072 and resident[29] <= resident[9] + 1024
+    # single figures go up and down by a megabyte; what leaks shows in the heights of ten cycles
+    flat = max(resident[1:10]) <= resident[1] + 3072 and max(resident[20:]) <= max(resident[1:10]) + 1024
     check(SLOW > 1 or flat, "memory grew (KiB):", resident)
     case.note(f"threads {rows[29]['threads']}, descriptors {rows[29]['descriptors']}, memory in KiB, cycles 1 2 10 30:",
               *[resident[n] for n in (0, 1, 9, 29)])

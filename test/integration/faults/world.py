@@ -154,12 +154,11 @@ class Process:
         until(lambda: self.popen.poll() is not None, self.name + " has ended", limit)
         return self.popen.returncode
 
-    def clean(self):
-        """The last act of a case: neither it nor what it left behind goes on living."""
-        if self.popen.poll() is None:
+    def kill_all(self):
+        """Itself, and what it left behind: by pid and time of birth."""
+        if self.popen.returncode is None:
             self.remember()
             self.popen.kill()
-            self.popen.wait()
         for pid, born in self.family.items():
             fields = stat_fields(pid)
             if fields and fields[19] == born:
@@ -167,6 +166,11 @@ class Process:
                     os.kill(pid, signal.SIGKILL)
                 except ProcessLookupError:
                     pass
+
+    def clean(self):
+        """The last act of a case: neither it nor what it left behind goes on living."""
+        self.kill_all()
+        self.popen.wait()
         for pipe in (self.popen.stdin, self.popen.stdout):
             if pipe:
                 pipe.close()
@@ -482,9 +486,12 @@ class Runner:
             self.one(*case)
 
     def abandon(self, number, frame):
-        """We are told to end: nothing is left behind then either."""
+        """We are told to end: nothing is left behind then either.  No locks: the other threads hold them."""
+        self.todo.clear()
         for case in list(self.open):
-            case.close()
+            for process in list(case.processes):
+                process.kill_all()
+            shutil.rmtree(case.folder, ignore_errors=True)
         os._exit(128 + number)
 
     def run(self):
