@@ -302,7 +302,7 @@ SCALER_API void scaler_worker_destroy(scaler_worker *w);
 SCALER_API scaler_id scaler_task_id(const scaler_task *t);        /* [task] */
 SCALER_API uint32_t  scaler_task_attempt(const scaler_task *t);   /* [task] 1 at first */
 SCALER_API size_t    scaler_task_arg_count(const scaler_task *t); /* [task] */
-/* [task] lends; NULL beyond the last */
+/* [task] lends, aligned for any type; NULL beyond the last */
 SCALER_API const void *scaler_task_arg(const scaler_task *t, size_t index, size_t *size_out);
 /* [task] takes.  SCALER_E_TOO_BIG above 1 MiB */
 SCALER_API int scaler_task_return(scaler_task *t, scaler_blob *result);

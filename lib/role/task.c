@@ -3,6 +3,7 @@
  * comes back by the post in its job.  A deferred one has a second post; whichever of the two comes
  * last ends the run.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,9 +69,34 @@ static void work(struct sc_job *job)
 
 /* ---- the beginning ------------------------------------------------------------------------------------------- */
 
+/* Room for the arguments behind their views, each aligned for whatever a function takes it for. */
+static size_t room_for(uint32_t arg_count, size_t body)
+{
+        return sizeof(struct scaler_task) + arg_count * (sizeof(struct sc_view) + _Alignof(max_align_t)) + body;
+}
+
+static unsigned char *align(unsigned char *at)
+{
+        const uintptr_t grain = _Alignof(max_align_t);
+        return at + (grain - (uintptr_t)at % grain) % grain;
+}
+
+/* The views, which point into the lent body, come to point to copies. */
+static void copy_args(struct scaler_task *t)
+{
+        unsigned char *at = (unsigned char *)&t->args[t->arg_count];
+        for (uint32_t i = 0; i < t->arg_count; i++) {
+                at = align(at);
+                if (t->args[i].len)
+                        memcpy(at, t->args[i].ptr, t->args[i].len);
+                t->args[i].ptr = at;
+                at += t->args[i].len;
+        }
+}
+
 static struct scaler_task *new_task(struct scaler_worker *w, const struct sc_assign *a, uint32_t arg_count)
 {
-        const size_t        size = sizeof(struct scaler_task) + arg_count * sizeof(struct sc_view) + a->spec.body.len;
+        const size_t        size = room_for(arg_count, a->spec.body.len);
         struct scaler_task *t    = sc_mem_alloc(w->mem, size);
         if (!t)
                 return NULL;
@@ -89,13 +115,10 @@ static struct scaler_task *new_task(struct scaler_worker *w, const struct sc_ass
         sc_list_init(&t->job.link);
         sc_list_init(&t->job.post.link);
         sc_list_init(&t->completed.link);
-        unsigned char *body = (unsigned char *)&t->args[arg_count];
-        if (a->spec.body.len)
-                memcpy(body, a->spec.body.ptr, a->spec.body.len);
-        const struct sc_view copy = { body, a->spec.body.len };
-        uint32_t             count;
-        const int            status = sc_body_unpack_args(copy, t->args, arg_count, &count);
+        uint32_t  count;
+        const int status = sc_body_unpack_args(a->spec.body, t->args, arg_count, &count);
         SC_ASSERT(status == 0 && count == arg_count);
+        copy_args(t);
         return t;
 }
 
@@ -156,7 +179,7 @@ const void *scaler_task_arg(const scaler_task *t, size_t index, size_t *size_out
                 return NULL;
         if (size_out)
                 *size_out = t->args[index].len;
-        return t->args[index].len ? t->args[index].ptr : "";
+        return t->args[index].ptr;
 }
 
 int scaler_task_return(scaler_task *t, scaler_blob *result)

@@ -2,6 +2,7 @@
 #include "cluster.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -123,6 +124,15 @@ static void *complete(void *task)
         return NULL;
 }
 
+static int fn_aligned(scaler_task *t, void *ctx)
+{
+        (void)ctx;
+        for (size_t i = 0; i < scaler_task_arg_count(t); i++)
+                if ((uintptr_t)scaler_task_arg(t, i, NULL) % _Alignof(max_align_t) != 0)
+                        return (int)i + 1;
+        return 0;
+}
+
 static int fn_defer(scaler_task *t, void *ctx)
 {
         pthread_t thread;
@@ -138,10 +148,9 @@ void cluster_functions(struct cluster *c, int (*add)(void *to, const scaler_func
         const struct {
                 const char    *name;
                 scaler_task_fn fn;
-        } all[] = { { "echo", fn_echo },         { "fail", fn_fail },
-                    { "code", fn_code },         { "block", fn_block },
-                    { "stubborn", fn_stubborn }, { "attempt", fn_attempt },
-                    { "defer", fn_defer },       { "big", fn_big } };
+        } all[] = { { "echo", fn_echo },   { "fail", fn_fail },         { "code", fn_code },
+                    { "block", fn_block }, { "stubborn", fn_stubborn }, { "attempt", fn_attempt },
+                    { "defer", fn_defer }, { "big", fn_big },           { "aligned", fn_aligned } };
         for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
                 scaler_function f;
                 scaler_init(&f, sizeof f);

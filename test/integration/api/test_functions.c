@@ -255,6 +255,21 @@ START_TEST(arguments_are_whole_up_to_their_limit_and_refused_beyond)
 }
 END_TEST
 
+START_TEST(arguments_are_aligned_for_every_type)
+{
+        const char *const bytes = "0123456789abcdef0123456789abcdef";
+        scaler_arg        args[20];
+        scaler_spec       spec;
+        scaler_init(&spec, sizeof spec);
+        for (size_t i = 0; i < 20; i++)
+                args[i] = scaler_arg_bytes(bytes, i);
+        spec.function  = "aligned";
+        spec.args      = args;
+        spec.arg_count = 20;
+        expect_text(submit_spec(c.client, &spec), "");
+}
+END_TEST
+
 START_TEST(a_task_for_a_function_nobody_has_waits_and_blocks_nobody)
 {
         scaler_spec spec;
@@ -380,6 +395,7 @@ int main(void)
         tcase_add_test(t, a_deferred_task_ends_when_it_is_completed);
         tcase_add_test(t, results_are_whole_up_to_their_limit_and_refused_beyond);
         tcase_add_test(t, arguments_are_whole_up_to_their_limit_and_refused_beyond);
+        tcase_add_test(t, arguments_are_aligned_for_every_type);
         tcase_add_test(t, a_task_for_a_function_nobody_has_waits_and_blocks_nobody);
         tcase_add_test(t, a_spec_that_breaks_the_rules_is_refused_with_words);
         tcase_add_test(t, specs_of_a_later_and_larger_struct_are_read_by_their_own_stride);

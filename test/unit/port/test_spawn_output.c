@@ -323,7 +323,10 @@ START_TEST(destroying_the_spawner_ends_all_that_runs)
         for (int i = 0; i < 4; i++) {
                 wait_chunks(&runs[i], 1);
                 sc_loop_hold(spawn_loop);
-                pids[i] = atoi((const char *)runs[i].said[0].data);
+                const struct sc_buf *said = &runs[i].said[0];
+                char                 text[16];
+                snprintf(text, sizeof text, "%.*s", (int)(said->len < 15 ? said->len : 15), (const char *)said->data);
+                pids[i] = atoi(text);
                 sc_loop_release(spawn_loop);
         }
         sc_loop_hold(spawn_loop);
