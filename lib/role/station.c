@@ -308,11 +308,15 @@ const struct sc_net_upcalls *sc_station_door_upcalls(void)
 
 /* ---- what the role says -------------------------------------------------------------------------- */
 
-/* Within one late turn this may be called often; its lateness counts once. */
+/*
+ * Within one late turn this may be called often; its lateness counts once.  Who slept does not judge: not by the
+ * time it slept, and not before it has had a moment to hear what came meanwhile, as the deadline that it slept
+ * through may be somebody's last.
+ */
 void sc_station_begin(struct sc_station *st, sc_ns now, sc_ns lateness)
 {
         if (lateness > LATE && now - st->late_at >= lateness) {
-                st->slept += lateness;
+                st->slept += lateness + st->options.silent / 8;
                 st->late_at = now;
         }
         st->now = sc_ns_max(st->now, now - st->slept);

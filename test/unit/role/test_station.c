@@ -390,7 +390,24 @@ START_TEST(who_slept_does_not_judge)
         sc_station_tick(sched.station, sched.now);
         sc_station_flush(sched.station, sched.now);
         ck_assert_uint_eq(sched.downs, 0);
-        sched.now += 8 * SC_S;
+        sched.now += 10 * SC_S;
+        kit_turn(&sched);
+        ck_assert_uint_eq(sched.downs, 1);
+}
+END_TEST
+
+START_TEST(who_slept_through_the_last_deadline_hears_what_came_meanwhile)
+{
+        struct kit_end *near = link_up();
+        near->dropping = near->other->dropping = true;
+        pass(5 * SC_S); /* the ping is out; the next deadline is death */
+        kit_turn(&sched);
+        sched.now += 60 * SC_S;
+        sc_station_begin(sched.station, sched.now, 55 * SC_S);
+        sc_station_tick(sched.station, sched.now);
+        sc_station_flush(sched.station, sched.now);
+        ck_assert_uint_eq(sched.downs, 0);
+        sched.now += 2 * SC_S;
         kit_turn(&sched);
         ck_assert_uint_eq(sched.downs, 1);
 }
@@ -566,6 +583,7 @@ int main(void)
         tcase_add_test(tests, an_idle_link_costs_one_exchange_in_four_tenths_of_the_limit);
         tcase_add_test(tests, who_is_silent_for_the_limit_is_lost);
         tcase_add_test(tests, who_slept_does_not_judge);
+        tcase_add_test(tests, who_slept_through_the_last_deadline_hears_what_came_meanwhile);
         tcase_add_test(tests, a_dial_is_tried_again_ever_later_until_hung_up);
         tcase_add_test(tests, a_dial_without_an_answer_is_given_up_and_tried_again);
         tcase_add_test(tests, a_link_that_lasted_is_dialled_again_at_once);
