@@ -11,7 +11,8 @@
  *            may be called from any thread.  [setup] functions must not race with each other and end
  *            when *_start() is called.  [task] functions belong to the thread running that task.
  *            *_destroy() must be the last call on its object.  A callback of this library may call
- *            [any] functions that do not block; blocking ones give SCALER_E_STATE there.
+ *            [any] functions that do not block; blocking ones give SCALER_E_STATE where they would hold up the
+ *            turn they wait for.
  * Blocking.  Only functions taking timeout_ms block, and *_start, *_stop and *_destroy briefly.
  *            0 polls, SCALER_FOREVER waits.
  * Ownership. "takes"    the library owns the argument when the call succeeds.

@@ -67,7 +67,8 @@ bool sc_url_is_local(const char *url)
 
 int sc_access_may_listen(const struct sc_access *access, const char *url, scaler_error *err)
 {
-        if (access->token || access->insecure || sc_url_is_local(url))
+        const bool network = strncmp(url, "tcp://", 6) == 0; /* what is no address at all is the net's to refuse */
+        if (access->token || access->insecure || !network || sc_url_is_local(url))
                 return 0;
         return sc_error_set(err, SC_E_DENIED, "%s: anybody could come in: give a token, or say that insecure is meant",
                             url);

@@ -114,7 +114,7 @@ int scaler_client_start(scaler_client *c, scaler_error *err)
         int status = sc_loop_join(c->rt->loop, &c->member, sc_client_member_ops(), c);
         c->joined  = status == 0;
         if (!status)
-                status = sc_nets_for(&c->nets, c->url, &net, err);
+                status = sc_nets_dialable(&c->nets, c->url, &net, err);
         if (!status && (status = sc_station_dial(sc_cli_shell_station(c->shell), net, c->url, sc_clock_now())) != 0)
                 sc_error_set(err, status, "client: %s: %s", c->url, sc_status_text(status));
         if (c->joined)
@@ -346,6 +346,8 @@ int scaler_client_cancel(scaler_client *c, scaler_id task, uint32_t flags, int64
 {
         if (!c || (flags & ~(uint32_t)SCALER_CANCEL_FORCE) || scaler_id_is_nil(task))
                 return SC_E_INVALID;
+        if (task.hi == 0 || task.lo == 0)
+                return SCALER_CANCEL_NOT_FOUND; /* no client mints such an id */
         struct sc_request r = { .cancel = true, .task = { task.hi, task.lo }, .force = flags & SCALER_CANCEL_FORCE };
         const int         status = sc_client_ask(c, &r, timeout_ms);
         return status ? status : r.status;
@@ -394,7 +396,8 @@ int scaler_client_stop(scaler_client *c, int64_t timeout_ms)
                 return SC_E_STATE;
         sc_gate_lock(c->gate);
         const enum sc_client_state was = c->state;
-        c->state                       = SC_CLIENT_STOPPED;
+        if (was == SC_CLIENT_STARTED)
+                c->state = SC_CLIENT_STOPPED;
         sc_gate_unlock(c->gate);
         if (was == SC_CLIENT_NEW)
                 return 0;
@@ -418,23 +421,6 @@ int scaler_client_stop(scaler_client *c, int64_t timeout_ms)
         return status;
 }
 
-/* In a turn or held: whatever could not end in order ends here. */
-static void end_all(struct scaler_client *c)
-{
-        size_t                cursor = 0;
-        struct scaler_future *f;
-        while ((f = sc_map_each(&c->futures, &cursor)) != NULL) {
-                sc_gate_lock(c->gate);
-                sc_list_remove(&f->work);
-                sc_future_end_here(f, SC_REASON_CLIENT, "the client was destroyed");
-                sc_gate_unlock(c->gate);
-                scaler_future_unref(f);
-        }
-        struct sc_list *node;
-        while ((node = sc_list_take(&c->submits)) != NULL)
-                sc_client_end_unadmitted(c, SC_CONTAINER(node, struct scaler_future, work), SC_E_STATE);
-}
-
 static void leave_loop(struct scaler_client *c)
 {
         sc_loop_hold(c->rt->loop);
@@ -443,7 +429,7 @@ static void leave_loop(struct scaler_client *c)
         sc_cli_shell_destroy(c->shell); /* its links close over nets that are still there */
         c->shell = NULL;
         sc_nets_fini(&c->nets);
-        end_all(c);
+        sc_client_end_all(c, "the client was destroyed");
         sc_loop_release(c->rt->loop);
 }
 

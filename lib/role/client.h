@@ -71,6 +71,8 @@ const struct sc_cli_shell_upcalls *sc_client_upcalls(void);
 const struct sc_member_ops        *sc_client_member_ops(void);
 /* A future that the core never saw ends; drops the map's reference. */
 void sc_client_end_unadmitted(struct scaler_client *c, struct scaler_future *f, int status);
+/* In a turn or held: all that is pending ends here, with these words. */
+void sc_client_end_all(struct scaler_client *c, const char *why);
 bool sc_client_mark_posted(struct scaler_client *c); /* locked; true: the caller posts the front */
 
 /* A future for the spec, its body encoded; SC_E_INVALID, SC_E_TOO_BIG, SC_E_NOMEM with words. */

@@ -132,11 +132,16 @@ static void on_closed(void *role)
 static void on_give_up(void *role, int status, const char *why)
 {
         struct scaler_client *c = role;
+        if (c->given_up)
+                return; /* it has said so */
         sc_gate_lock(c->gate);
         c->given_up = status;
         snprintf(c->given_up_text, sizeof c->given_up_text, "%s", why ? why : sc_status_text(status));
         sc_gate_changed(c->gate);
         sc_gate_unlock(c->gate);
+        sc_client_end_all(c, c->given_up_text);
+        sc_cli_shell_close(c->shell, sc_loop_now(c->rt->loop));
+        sc_station_hang_up(sc_cli_shell_station(c->shell), sc_loop_now(c->rt->loop));
         sc_log(c->rt, SCALER_LOG_ERROR, "client", "%s: gives up on %s: %s", c->name, c->url,
                why ? why : sc_status_text(status));
 }
@@ -185,6 +190,32 @@ void sc_client_end_unadmitted(struct scaler_client *c, struct scaler_future *f, 
         count_end(c, SC_REASON_CLIENT);
         sc_gate_unlock(c->gate);
         scaler_future_unref(f);
+}
+
+void sc_client_end_all(struct scaler_client *c, const char *why)
+{
+        size_t                cursor = 0;
+        struct scaler_future *f;
+        while ((f = sc_map_each(&c->futures, &cursor)) != NULL) {
+                sc_gate_lock(c->gate);
+                sc_list_remove(&f->work);
+                sc_future_end_here(f, SC_REASON_CLIENT, why);
+                count_end(c, SC_REASON_CLIENT);
+                sc_gate_unlock(c->gate);
+                scaler_future_unref(f);
+        }
+        sc_map_fini(&c->futures);
+        sc_map_init(&c->futures, c->mem);
+        for (;;) {
+                sc_gate_lock(c->gate);
+                struct sc_list *node = sc_list_take(&c->submits);
+                if (node)
+                        SC_CONTAINER(node, struct scaler_future, work)->at_front = false;
+                sc_gate_unlock(c->gate);
+                if (!node)
+                        return;
+                sc_client_end_unadmitted(c, SC_CONTAINER(node, struct scaler_future, work), SC_E_STATE);
+        }
 }
 
 static void submit_one(struct scaler_client *c, struct scaler_future *f, sc_ns now)

@@ -6,6 +6,7 @@
 
 #include "net_mem.h"
 #include "net_nng.h"
+#include "net_url.h"
 #include "runtime.h"
 
 /* inproc: goes by memory, unless the build or SCALER_INPROC=nng wants nng under it, too. */
@@ -37,6 +38,15 @@ int sc_nets_for(struct sc_nets *nets, const char *url, struct sc_net **out, scal
         }
         *out = door->net;
         return 0;
+}
+
+int sc_nets_dialable(struct sc_nets *nets, const char *url, struct sc_net **out, scaler_error *err)
+{
+        struct sc_why why    = { "" };
+        const int     status = sc_url_check(url, false, &why);
+        if (status)
+                return sc_error_set(err, status, "%s", why.text[0] ? why.text : sc_status_text(status));
+        return sc_nets_for(nets, url, out, err);
 }
 
 void sc_nets_fini(struct sc_nets *nets)

@@ -38,6 +38,9 @@ void sc_log(struct scaler_runtime *rt, int level, const char *role, const char *
         va_start(args, format);
         vsnprintf(line, sizeof line, format, args);
         va_end(args);
+        for (char *at = line; *at; at++) /* names and texts are other people's bytes */
+                if ((unsigned char)*at < ' ' || *at == 0x7f)
+                        *at = '?';
         const scaler_log_record record = {
                 .size = sizeof record, .level = level, .time_ms = sc_clock_wall() / SC_MS, .role = role, .line = line
         };

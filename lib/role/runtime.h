@@ -74,6 +74,8 @@ struct sc_nets {
 void sc_nets_init(struct sc_nets *nets, struct scaler_runtime *rt, struct sc_station *station);
 /* In a turn.  The net for this URL, its upcalls going to the station. */
 int  sc_nets_for(struct sc_nets *nets, const char *url, struct sc_net **out, scaler_error *err);
+/* The same for dialling: an address that cannot be dialled is refused with the net's own words. */
+int  sc_nets_dialable(struct sc_nets *nets, const char *url, struct sc_net **out, scaler_error *err);
 void sc_nets_fini(struct sc_nets *nets); /* in a turn; closes everything */
 
 /* ---- who may come in ------------------------------------------------------------------------------ */

@@ -2,6 +2,8 @@
  * The scheduler's core on its station.  A station makes no upcall from inside send, grant or close, and
  * the role calls nothing from inside note and admit, so no step ever begins inside another.
  */
+#include <stdio.h>
+
 #include "sc_assert.h"
 #include "sc_mem.h"
 #include "sc_status.h"
@@ -71,11 +73,22 @@ static void on_enter(void *role)
                 x->upcalls.enter(x->role);
 }
 
+/* A guesser of tokens shows in the log. */
+static void deny(struct sc_sched_shell *x, sc_link_id link, const struct sc_hello *hello)
+{
+        char line[SC_NAME_MAX + 96];
+        snprintf(line, sizeof line, "link %llu: refused: the token is not good for %s '%.*s'", (unsigned long long)link,
+                 sc_role_name((enum sc_role)hello->role), (int)hello->name.len, (const char *)hello->name.ptr);
+        if (x->upcalls.note != NULL)
+                x->upcalls.note(x->role, SC_NOTE_WARN, line);
+        sc_station_close(x->station, link, SC_E_DENIED, "the token is not good for this role");
+}
+
 static void on_up(void *role, sc_link_id link, const struct sc_msg *hello, uint32_t tasks, uint32_t kib)
 {
         struct sc_sched_shell *x = role;
         if (x->upcalls.admit != NULL && x->upcalls.admit(x->role, &hello->hello) != 0) {
-                sc_station_close(x->station, link, SC_E_DENIED, "the token is not good for this role");
+                deny(x, link, &hello->hello);
                 return;
         }
         struct sc_event ev = {.kind = SC_EV_UP, .link = link, .msg = hello, .tasks = tasks, .kib = kib};

@@ -236,6 +236,10 @@ int scaler_task_defer(scaler_task *t)
 
 void scaler_task_complete(scaler_task *t, int code)
 {
+        if (!t->deferred) {
+                sc_log(t->worker->rt, SCALER_LOG_ERROR, "task", "completed though it was not deferred: ignored");
+                return;
+        }
         t->returned = code;
         sc_loop_post_and_turn(t->worker->rt->loop, &t->completed);
 }

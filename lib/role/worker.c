@@ -66,6 +66,9 @@ static void on_closed(void *role)
 static void on_give_up(void *role, int status, const char *why)
 {
         struct scaler_worker *w = role;
+        if (w->given_up)
+                return; /* it has said so */
+        sc_station_hang_up(sc_work_shell_station(w->shell), sc_loop_now(w->rt->loop));
         sc_log(w->rt, SCALER_LOG_ERROR, "worker", "%s: gives up on %s: %s", w->name, w->url,
                why ? why : sc_status_text(status));
         sc_gate_lock(w->gate);
@@ -290,7 +293,7 @@ static int dial(struct scaler_worker *w, scaler_error *err)
         if (status)
                 return sc_error_set(err, status, "worker: %s", sc_status_text(status));
         w->joined = true;
-        status    = sc_nets_for(&w->nets, w->url, &net, err);
+        status = sc_nets_dialable(&w->nets, w->url, &net, err);
         if (!status && (status = sc_station_dial(sc_work_shell_station(w->shell), net, w->url, sc_clock_now())) != 0)
                 sc_error_set(err, status, "worker: %s: %s", w->url, sc_status_text(status));
         sc_loop_touch(w->rt->loop, &w->member);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "text.h"
@@ -42,11 +43,11 @@ static int read_token_file(struct access *a, const struct program *p)
         if (size < 0)
                 return program_refuse(p, "--token-file: '%s': %s", a->token_file, strerror(errno));
         size_t length = 0;
-        while (length < (size_t)size && bytes[length] != '\n' && bytes[length] != '\0')
+        while (length < (size_t)size && bytes[length] != '\n')
                 length++;
-        if (length == 0 || length > TOKEN_MAX)
-                return program_refuse(p, "--token-file: '%s': the first line must hold 1 to %d bytes", a->token_file,
-                                      TOKEN_MAX);
+        if (length == 0 || length > TOKEN_MAX || memchr(bytes, '\0', length))
+                return program_refuse(p, "--token-file: '%s': the first line must hold 1 to %d bytes, none of them NUL",
+                                      a->token_file, TOKEN_MAX);
         a->token = memory_copy(bytes, length);
         return PROGRAM_GOES_ON;
 }

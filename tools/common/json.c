@@ -9,6 +9,7 @@
 static void add_control(struct text *t, unsigned char c)
 {
         static const char short_form[] = "\bb\ff\nn\rr\tt\"\"\\\\";
+        static const char digits[]     = "0123456789abcdef";
         for (const char *at = short_form; *at; at += 2) {
                 if ((unsigned char)*at == c) {
                         text_add_char(t, '\\');
@@ -16,7 +17,8 @@ static void add_control(struct text *t, unsigned char c)
                         return;
                 }
         }
-        text_print(t, "\\u%04x", (unsigned)c);
+        const char long_form[] = { '\\', 'u', '0', '0', digits[c >> 4], digits[c & 15] };
+        text_add(t, long_form, sizeof long_form);
 }
 
 static bool is_plain(unsigned char c)

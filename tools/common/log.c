@@ -25,6 +25,14 @@ static const char *level_name(int32_t level)
         }
 }
 
+/* Names of peers are theirs to choose: what could end the line or command a terminal is not printed. */
+static void hide_controls(char *line, size_t size)
+{
+        for (size_t i = 0; i < size; i++)
+                if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+                        line[i] = '?';
+}
+
 void log_to_stderr(void *ctx, const scaler_log_record *record)
 {
         (void)ctx;
@@ -38,7 +46,8 @@ void log_to_stderr(void *ctx, const scaler_log_record *record)
         int  size = snprintf(line, sizeof line, "%s.%03dZ %s %s: %s", when, (int)(record->time_ms % 1000),
                              level_name(record->level), record->role, record->line);
         if (size > 0) {
-                size_t end      = (size_t)size < sizeof line - 1 ? (size_t)size : sizeof line - 2;
+                size_t end = (size_t)size < sizeof line - 1 ? (size_t)size : sizeof line - 2;
+                hide_controls(line, end);
                 line[end]       = '\n';
                 ssize_t ignored = write(STDERR_FILENO, line, end + 1);
                 (void)ignored;

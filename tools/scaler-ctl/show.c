@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "json.h"
 
@@ -140,10 +141,20 @@ static void worker_json(struct text *out, const scaler_worker_info *w, bool *com
         end_row(out, comma);
 }
 
+/* A name of a peer's choice, harmless to a terminal. */
+static void shown_name(struct text *out, const char *name, int width)
+{
+        struct text shown = { 0 };
+        text_add_shown(&shown, name, strlen(name), SCALER_NAME_MAX);
+        text_print(out, "%-*s ", width, shown.size ? shown.data : "");
+        text_free(&shown);
+}
+
 static void worker_row(struct text *out, const scaler_worker_info *w)
 {
-        text_print(out, "%-28s %6u %9u %8u %10" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64 "\n", w->name, w->slots,
-                   w->assigned, w->started, w->done, w->failed, w->lost, w->connected_ms / 1000);
+        shown_name(out, w->name, 28);
+        text_print(out, "%6u %9u %8u %10" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64 "\n", w->slots, w->assigned,
+                   w->started, w->done, w->failed, w->lost, w->connected_ms / 1000);
 }
 
 static int worker_page(const struct show *s, uint64_t *cursor, bool *comma)
@@ -174,18 +185,24 @@ static void client_json(struct text *out, const scaler_client_info *c, bool *com
         end_row(out, comma);
 }
 
+static void client_row(struct text *out, const scaler_client_info *c)
+{
+        shown_name(out, c->name, 28);
+        shown_name(out, c->tenant, 16);
+        text_print(out, "%-10s %8u %8u %10" PRIu64 "\n", c->connected ? "connected" : "away", c->tasks, c->grant,
+                   c->submitted);
+}
+
 static int client_page(const struct show *s, uint64_t *cursor, bool *comma)
 {
         scaler_client_info rows[PAGE];
         scaler_init(&rows[0], sizeof rows[0]);
         int count = scaler_client_clients(s->client, cursor, s->timeout_ms, rows, PAGE);
         for (int i = 0; i < count; i++) {
-                const scaler_client_info *c = &rows[i];
                 if (s->json)
-                        client_json(s->out, c, comma);
+                        client_json(s->out, &rows[i], comma);
                 else
-                        text_print(s->out, "%-28s %-16s %-10s %8u %8u %10" PRIu64 "\n", c->name, c->tenant,
-                                   c->connected ? "connected" : "away", c->tasks, c->grant, c->submitted);
+                        client_row(s->out, &rows[i]);
         }
         return count;
 }
@@ -205,20 +222,26 @@ static void task_json(struct text *out, const scaler_task_info *task, bool *comm
         end_row(out, comma);
 }
 
+static void task_row(struct text *out, const scaler_task_info *task)
+{
+        char        id[SCALER_ID_TEXT_MAX];
+        const char *what = task->function[0] ? task->function : "(command)";
+        text_print(out, "%s %-18s %7u %6u %8.1f ", scaler_id_format(task->id, id),
+                   scaler_task_info_state_name(task->state), task->attempt, task->losses, (double)task->age_ms / 1000);
+        text_add_shown(out, what, strlen(what), SCALER_NAME_MAX);
+        text_add_char(out, '\n');
+}
+
 static int task_page(const struct show *s, uint64_t *cursor, bool *comma)
 {
         scaler_task_info rows[PAGE];
         scaler_init(&rows[0], sizeof rows[0]);
         int count = scaler_client_tasks(s->client, cursor, s->timeout_ms, rows, PAGE);
         for (int i = 0; i < count; i++) {
-                char                    id[SCALER_ID_TEXT_MAX];
-                const scaler_task_info *task = &rows[i];
                 if (s->json)
-                        task_json(s->out, task, comma);
+                        task_json(s->out, &rows[i], comma);
                 else
-                        text_print(s->out, "%s %-18s %7u %6u %8.1f %s\n", scaler_id_format(task->id, id),
-                                   scaler_task_info_state_name(task->state), task->attempt, task->losses,
-                                   (double)task->age_ms / 1000, task->function[0] ? task->function : "(command)");
+                        task_row(s->out, &rows[i]);
         }
         return count;
 }

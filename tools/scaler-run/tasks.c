@@ -80,7 +80,7 @@ static bool take_input(struct run *r)
         if (answer == INPUT_ENDS)
                 r->inputs_ended = true;
         if (answer == INPUT_BREAKS)
-                run_break(r, "inputs: %s", strerror(errno));
+                run_break(r, "%s: %s", r->settings->input_file ? r->settings->input_file : "stdin", strerror(errno));
         if (answer != INPUT_IS_HERE)
                 return false;
         struct task *task = window_add(&r->window, &in);

@@ -133,6 +133,13 @@ static int fn_aligned(scaler_task *t, void *ctx)
         return 0;
 }
 
+static int fn_hasty(scaler_task *t, void *ctx)
+{
+        (void)ctx;
+        scaler_task_complete(t, 3);
+        return 0;
+}
+
 static int fn_defer(scaler_task *t, void *ctx)
 {
         pthread_t thread;
@@ -150,7 +157,8 @@ void cluster_functions(struct cluster *c, int (*add)(void *to, const scaler_func
                 scaler_task_fn fn;
         } all[] = { { "echo", fn_echo },   { "fail", fn_fail },         { "code", fn_code },
                     { "block", fn_block }, { "stubborn", fn_stubborn }, { "attempt", fn_attempt },
-                    { "defer", fn_defer }, { "big", fn_big },           { "aligned", fn_aligned } };
+                    { "defer", fn_defer }, { "big", fn_big },           { "aligned", fn_aligned },
+                    { "hasty", fn_hasty } };
         for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
                 scaler_function f;
                 scaler_init(&f, sizeof f);

@@ -209,6 +209,12 @@ START_TEST(a_task_that_fails_by_itself_runs_again_as_often_as_its_spec_asks)
 }
 END_TEST
 
+START_TEST(completing_what_was_not_deferred_is_ignored)
+{
+        expect_text(submit(c.client, "hasty", "", 0), "");
+}
+END_TEST
+
 START_TEST(a_deferred_task_ends_when_it_is_completed)
 {
         const int32_t  codes[] = { 0, 5 };
@@ -392,6 +398,7 @@ int main(void)
         tcase_add_test(t, a_cancel_right_after_submit_reaches_the_task);
         tcase_add_test(t, a_time_limit_ends_a_run_and_says_so);
         tcase_add_test(t, a_task_that_fails_by_itself_runs_again_as_often_as_its_spec_asks);
+        tcase_add_test(t, completing_what_was_not_deferred_is_ignored);
         tcase_add_test(t, a_deferred_task_ends_when_it_is_completed);
         tcase_add_test(t, results_are_whole_up_to_their_limit_and_refused_beyond);
         tcase_add_test(t, arguments_are_whole_up_to_their_limit_and_refused_beyond);

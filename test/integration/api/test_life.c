@@ -431,6 +431,84 @@ START_TEST(the_wrong_token_is_denied_and_the_right_one_is_not)
 }
 END_TEST
 
+struct lines {
+        _Atomic int errors, controls;
+};
+
+static void count_errors(void *ctx, const scaler_log_record *record)
+{
+        struct lines *lines = ctx;
+        atomic_fetch_add(&lines->errors, record->level == SCALER_LOG_ERROR);
+        for (const char *at = record->line; *at; at++)
+                atomic_fetch_add(&lines->controls, (unsigned char)*at < ' ');
+}
+
+START_TEST(a_client_that_is_denied_says_so_once_ends_its_futures_and_dials_no_more)
+{
+        const char     *url   = "inproc://denied";
+        struct lines    lines = { .errors = 0 };
+        scaler_security security;
+        scaler_init(&security, sizeof security);
+        security.token = "open sesame";
+        scaler_scheduler_options so;
+        scaler_scheduler        *s;
+        scaler_init(&so, sizeof so);
+        so.listen       = &url;
+        so.listen_count = 1;
+        so.security     = &security;
+        ck_assert_int_eq(scaler_scheduler_create(&so, &s, NULL), 0);
+        ck_assert_int_eq(scaler_scheduler_start(s, NULL), 0);
+        scaler_runtime_options ro;
+        scaler_runtime        *rt;
+        scaler_init(&ro, sizeof ro);
+        ro.log     = count_errors;
+        ro.log_ctx = &lines;
+        ck_assert_int_eq(scaler_runtime_create(&ro, &rt, NULL), 0);
+        scaler_client_options co;
+        scaler_client        *client;
+        scaler_init(&co, sizeof co);
+        co.runtime   = rt;
+        co.scheduler = url;
+        co.name      = "a\nname\033[31m";
+        ck_assert_int_eq(scaler_client_create(&co, &client, NULL), 0);
+        ck_assert_int_eq(scaler_client_stop(client, 0), 0); /* before its start it stops nothing */
+        ck_assert_int_eq(scaler_client_start(client, NULL), 0);
+        scaler_spec    spec;
+        scaler_future *f = NULL;
+        scaler_init(&spec, sizeof spec);
+        spec.function    = "echo";
+        const int status = scaler_client_submit(client, &spec, &f, NULL);
+        ck_assert(status == 0 || status == SCALER_E_DENIED);
+        if (status == 0)
+                ck_assert_int_eq(scaler_future_result(f, WAIT_MS, NULL), SCALER_E_UNREACHABLE);
+        ck_assert_int_eq(scaler_client_wait_ready(client, WAIT_MS), SCALER_E_DENIED);
+        ck_assert_int_eq(scaler_client_submit(client, &spec, NULL, NULL), SCALER_E_DENIED);
+        scaler_future_unref(f);
+        scaler_client_destroy(client);
+        scaler_runtime_destroy(rt);
+        scaler_scheduler_destroy(s);
+        ck_assert_int_eq(atomic_load(&lines.errors), 1);
+        ck_assert_int_eq(atomic_load(&lines.controls), 0);
+}
+END_TEST
+
+START_TEST(an_address_that_cannot_be_dialled_is_refused_with_words)
+{
+        const char *const bad[] = { "bogus", "tcp://127.0.0.1", "tcp://127.0.0.1:99999", "tcp://127.0.0.1:0" };
+        for (size_t i = 0; i < 4; i++) {
+                scaler_error          err = { .status = 0 };
+                scaler_client_options o;
+                scaler_client        *client;
+                scaler_init(&o, sizeof o);
+                o.scheduler = bad[i];
+                ck_assert_int_eq(scaler_client_create(&o, &client, &err), 0);
+                ck_assert_int_eq(scaler_client_start(client, &err), SCALER_E_ADDRESS);
+                ck_assert_msg(strstr(err.text, bad[i]) != NULL, "%s: %s", bad[i], err.text);
+                scaler_client_destroy(client);
+        }
+}
+END_TEST
+
 /* ---- looking ----------------------------------------------------------------------------------------------------- */
 
 static scaler_client *admin_of(struct cluster *c)
@@ -485,8 +563,10 @@ START_TEST(an_admin_sees_everything_and_may_cancel_anybodys_task)
 
         ck_assert_int_eq(scaler_client_cancel(admin, scaler_future_id(queued[599]), 0, WAIT_MS), SCALER_CANCEL_DONE);
         ck_assert_int_eq(scaler_future_result(queued[599], WAIT_MS, NULL), SCALER_E_CANCELLED);
-        const scaler_id nobodys = { 1, 2 };
-        ck_assert_int_eq(scaler_client_cancel(admin, nobodys, 0, WAIT_MS), SCALER_CANCEL_NOT_FOUND);
+        const scaler_id nobodys[] = { { 1, 2 }, { 0, 1 }, { 1, 0 }, { UINT64_MAX, UINT64_MAX } };
+        for (size_t i = 0; i < 4; i++)
+                ck_assert_int_eq(scaler_client_cancel(admin, nobodys[i], 0, WAIT_MS), SCALER_CANCEL_NOT_FOUND);
+        ck_assert_int_eq(scaler_client_cancel(admin, (scaler_id){ 0, 0 }, 0, WAIT_MS), SCALER_E_INVALID);
 
         cluster_release(&c);
         expect_text(running, "");
@@ -562,6 +642,8 @@ int main(void)
         tcase_add_test(t, an_address_that_is_no_good_is_refused_with_words_that_name_it);
         tcase_add_test(t, nobody_listens_to_the_world_without_a_token);
         tcase_add_test(t, the_wrong_token_is_denied_and_the_right_one_is_not);
+        tcase_add_test(t, a_client_that_is_denied_says_so_once_ends_its_futures_and_dials_no_more);
+        tcase_add_test(t, an_address_that_cannot_be_dialled_is_refused_with_words);
         tcase_add_test(t, an_admin_sees_everything_and_may_cancel_anybodys_task);
         tcase_add_test(t, pending_max_is_kept_and_room_is_waited_for);
         tcase_add_test(t, a_client_without_a_scheduler_gives_up_when_its_time_is_over);
