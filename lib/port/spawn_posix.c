@@ -19,7 +19,7 @@
 #include "sc_status.h"
 #include "spawn_posix_private.h"
 
-enum { SPARES_MAX = 16, EVENTS_MAX = 64, SIGNAL_MAX = 64 };
+enum { SPARES_MAX = 16, EVENTS_MAX = 64, SIGNAL_MAX = 64, RETRY_MS = 20 };
 #define DROP_TIME (5 * SC_S)
 
 /* ---- the thread --------------------------------------------------------------------------------- */
@@ -62,7 +62,10 @@ static void serve(const struct request *request)
                 return;
         if ((request->wants & SC_WANT_KILL) && !child->started)
                 child->killed = true;
-        if (request->wants & SC_WANT_START)
+        const bool unwanted = child->killed && !sc_list_empty(&child->waiting);
+        if (unwanted)
+                sc_list_remove(&child->waiting);
+        if ((request->wants & SC_WANT_START) || unwanted)
                 sc_child_begin(child);
         for (int signal = 1; signal <= SIGNAL_MAX; signal++)
                 if (request->signals & (UINT64_C(1) << (signal - 1)))
@@ -80,6 +83,22 @@ static void advance_busy(struct sc_spawner *spawner)
 {
         for (struct sc_list *node; (node = sc_list_take(&spawner->busy)) != NULL;)
                 sc_child_advance(SC_CONTAINER(node, struct sc_child, busy));
+}
+
+/* In order: when the first still cannot be started, nor can the others. */
+static void start_waiting(struct sc_spawner *spawner)
+{
+        struct sc_list *node;
+        while ((node = sc_list_take(&spawner->waiting)) != NULL) {
+                struct sc_child *child = SC_CONTAINER(node, struct sc_child, waiting);
+                sc_child_begin(child);
+                if (!child->started && !child->known) {
+                        sc_list_remove(node);
+                        sc_list_add_head(&spawner->waiting, node);
+                        return;
+                }
+                make_busy(child);
+        }
 }
 
 /* True: nobody wants anything, and whoever does from now on will write to wake_fd. */
@@ -108,7 +127,8 @@ static void note_event(const struct epoll_event *event)
 static void collect_events(struct sc_spawner *spawner)
 {
         struct epoll_event events[EVENTS_MAX];
-        const int          timeout_ms = fall_asleep(spawner) ? -1 : 0;
+        const int          patient    = sc_list_empty(&spawner->waiting) ? -1 : RETRY_MS;
+        const int          timeout_ms = fall_asleep(spawner) ? patient : 0;
         const int          count      = epoll_wait(spawner->epoll_fd, events, EVENTS_MAX, timeout_ms);
         /* All are noted before any child is advanced, which may free it. */
         for (int i = 0; i < count; i++)
@@ -125,6 +145,7 @@ static void *run(void *arg)
                         serve(&request);
                 if (quit)
                         return NULL;
+                start_waiting(spawner);
                 advance_busy(spawner);
                 collect_events(spawner);
         }
@@ -256,6 +277,7 @@ int sc_child_start(struct sc_spawner *spawner, const struct sc_command *command,
         sc_list_init(&child->all);
         sc_list_init(&child->asked);
         sc_list_init(&child->busy);
+        sc_list_init(&child->waiting);
         child->output_max = command->output_max;
         child->merge      = (command->flags & SC_COMMAND_MERGE) != 0;
         child->wanted     = true;
@@ -329,6 +351,7 @@ int sc_spawner_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_
         sc_list_init(&spawner->all);
         sc_list_init(&spawner->asked);
         sc_list_init(&spawner->busy);
+        sc_list_init(&spawner->waiting);
         SC_ASSERT(pthread_mutex_init(&spawner->lock, NULL) == 0);
         int status = sc_environment_copy(&spawner->environment, mem);
         if (status == SC_OK)

@@ -116,6 +116,8 @@ struct sc_child {
 
         /* the thread's own from here on, what a post tells lent to the turn */
         struct sc_list     busy;
+        struct sc_list     waiting;     /* for descriptors or processes to be had */
+        sc_ns              patience;    /* until when; 0: it has not waited yet */
         uint64_t           output_max, output_bytes;
         bool               merge;
         bool               started;
@@ -157,11 +159,14 @@ struct sc_spawner {
         pthread_t                       thread;
         int                             epoll_fd, wake_fd, null_fd;
         struct sc_list                  busy;  /* the thread's: children with news */
+        uint32_t                        alive;   /* the thread's: children that started and have not finished */
+        struct sc_list                  waiting; /* the thread's: children that could not be started yet, oldest first */
         struct sc_nest                  nest;
 };
 
 /* All on the thread. */
-void sc_child_begin(struct sc_child *child);                    /* spawns it, or notes why not */
+/* Spawns it, or notes why not, or lets it wait while this process is short of what a spawn needs. */
+void sc_child_begin(struct sc_child *child);
 void sc_child_send_signal(struct sc_child *child, int signal);
 void sc_child_end_it(struct sc_child *child);                   /* kill -9, and no waiting for who holds its outputs */
 /* reads, reaps, tells; the child may be gone afterwards */

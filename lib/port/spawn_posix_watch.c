@@ -23,6 +23,8 @@
 #include "sc_assert.h"
 #include "spawn_posix_private.h"
 
+#define PATIENCE (500 * SC_MS) /* so long after the last of ours has ended, others may still give something back */
+
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
@@ -139,6 +141,31 @@ static uint64_t own_peak_kib(void)
         return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss : 0;
 }
 
+/*
+ * Descriptors, processes and memory are this process's trouble and not the command's, and come back as other
+ * commands end.
+ */
+static bool is_scarcity(const struct sc_birth *birth)
+{
+        const bool ours = birth->step == SC_BIRTH_PIPE || birth->step == SC_BIRTH_INPUT ||
+                          birth->step == SC_BIRTH_CLONE || birth->step == SC_BIRTH_WATCH;
+        return ours && (birth->error == EMFILE || birth->error == ENFILE || birth->error == EAGAIN ||
+                        birth->error == ENOMEM);
+}
+
+/* Others of ours that still run will give back what is short; without any it is soon hopeless, and false. */
+static bool wait_for_better(struct sc_child *child)
+{
+        const sc_ns now = sc_clock_now();
+        if (child->patience == 0 || child->spawner->alive > 0)
+                child->patience = now + PATIENCE;
+        if (now >= child->patience)
+                return false;
+        close_streams(child);
+        sc_list_add_tail(&child->spawner->waiting, &child->waiting);
+        return true;
+}
+
 void sc_child_begin(struct sc_child *child)
 {
         SC_ASSERT(!child->started && !child->known);
@@ -149,9 +176,11 @@ void sc_child_begin(struct sc_child *child)
         struct sc_birth birth = { .exec = &child->exec, .nest = &child->spawner->nest, .fds = { -1, -1, -1 } };
         child->started        = give_birth(child, &birth);
         close_child_ends(child, &birth);
-        if (child->started)
+        if (child->started) {
+                child->spawner->alive++;
                 child->own_peak_kib = own_peak_kib();
-        else
+        }
+        else if (!is_scarcity(&birth) || !wait_for_better(child))
                 note_not_started(child, birth.step, birth.error);
 }
 
@@ -356,6 +385,7 @@ static void tell_end(struct sc_child *child)
                          (unsigned long long)child->output_max);
         }
         child->outcome.text = (struct sc_view){ .ptr = child->text, .len = strlen(child->text) };
+        child->spawner->alive -= child->started;
         child->finished     = true;
         child->posted       = true;
         sc_loop_post_and_turn(child->spawner->loop, &child->post);

@@ -241,6 +241,32 @@ START_TEST(a_host_out_of_descriptors_is_told_so)
 }
 END_TEST
 
+START_TEST(a_command_waits_while_others_hold_the_descriptors_it_needs)
+{
+        rlim_t     before;
+        struct run holder = { .patient = true }, run = { 0 };
+        start_sh(&holder, "echo; sleep 1000");
+        wait_chunks(&holder, 1);
+        const int next = dup(0);
+        close(next);
+        limit_descriptors((rlim_t)(next + 5), &before); /* a start needs five */
+        start_sh(&run, "echo at last");
+        struct run second = { 0 };
+        start_sh(&second, "echo second");
+        kill_run(&holder);
+        wait_end(&holder); /* its three descriptors are what the others wait for */
+        wait_end(&run);
+        wait_end(&second);
+        limit_descriptors(before, NULL);
+        ck_assert_msg(run.outcome.reason == SC_REASON_SUCCESS, "%s", run.words);
+        ck_assert_str_eq(said(&run, 1), "at last\n");
+        ck_assert_str_eq(said(&second, 1), "second\n");
+        forget(&holder);
+        forget(&run);
+        forget(&second);
+}
+END_TEST
+
 /* A fork of the host takes copies of our descriptors along, and with them what epoll knows of them. */
 START_TEST(a_host_that_forks_gets_no_events_of_the_gone)
 {
@@ -331,6 +357,7 @@ int main(void)
         tcase_add_test(tests, a_host_that_waits_for_every_child_does_not_hang_us);
         tcase_add_test(tests, the_host_handles_its_own_signals);
         tcase_add_test(tests, a_host_out_of_descriptors_is_told_so);
+        tcase_add_test(tests, a_command_waits_while_others_hold_the_descriptors_it_needs);
         tcase_add_test(tests, a_host_that_forks_gets_no_events_of_the_gone);
         tcase_add_test(tests, the_next_is_started_from_the_end_of_the_last);
         tcase_add_test(tests, a_hundred_at_once_all_end);
