@@ -70,11 +70,13 @@ struct feed {
 
 static void open_feed(struct feed *f, bool null_separated)
 {
-        int ends[2];
+        static struct source_words nothing;
+        int                        ends[2];
         ck_assert_int_eq(pipe(ends), 0);
         *f                         = (struct feed){ .write_fd = ends[1] };
         f->settings.null_separated = null_separated;
-        f->settings.inputs_given   = true; /* opens nothing; the pipe is put in its place */
+        f->settings.sources        = &nothing; /* opens nothing; the pipe is put in its place */
+        f->settings.source_count   = 1;
         ck_assert_int_eq(inputs_open(&f->in, &f->settings), 0);
         f->in.fd          = ends[0];
         f->in.total_known = false;
@@ -219,9 +221,10 @@ START_TEST(placeholders_mean_what_gnu_parallel_means)
                 { "", "[] [] [] [.] [] 7" },
         };
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-                struct text        out = { 0 };
-                const struct input in  = { .data = rows[i].input, .size = strlen(rows[i].input), .number = 7 };
-                ck_assert(template_add(&out, "[{}] [{.}] [{/}] [{//}] [{/.}] {#}", &in));
+                struct text         out  = { 0 };
+                struct span         item = { rows[i].input, strlen(rows[i].input) };
+                const struct values v    = { .items = &item, .count = 1, .number = 7 };
+                ck_assert(template_add(&out, "[{}] [{.}] [{/}] [{//}] [{/.}] {#}", &v));
                 ck_assert_str_eq(out.data, rows[i].expected);
                 text_free(&out);
         }
@@ -230,12 +233,13 @@ END_TEST
 
 START_TEST(other_braces_are_left_alone)
 {
-        struct text        out = { 0 };
-        const struct input in  = { .data = "{}", .size = 2, .number = 1 };
-        ck_assert(!template_add(&out, "{ } {x} {/x} {{", &in));
-        ck_assert_str_eq(out.data, "{ } {x} {/x} {{");
+        struct text         out  = { 0 };
+        struct span         item = { "{}", 2 };
+        const struct values v    = { .items = &item, .count = 1, .number = 1 };
+        ck_assert(!template_add(&out, "{ } {x} {/x} {{ {0} {-} {1x} {1234567} {1", &v));
+        ck_assert_str_eq(out.data, "{ } {x} {/x} {{ {0} {-} {1x} {1234567} {1");
         text_clear(&out);
-        ck_assert(template_add(&out, "{{}}", &in));
+        ck_assert(template_add(&out, "{{}}", &v));
         ck_assert_str_eq(out.data, "{{}}");
         text_free(&out);
 }
@@ -330,10 +334,10 @@ END_TEST
 
 static char *make_report(struct window *w, const char *bytes, size_t size, size_t step)
 {
-        struct report      r    = { 0 };
-        struct text        out  = { 0 };
-        const struct input in   = { .data = "in\"put", .size = 6, .number = 1 };
-        struct task       *task = window_add(w, &in);
+        struct report       r    = { 0 };
+        struct text         out  = { 0 };
+        const struct record in   = { .data = "in\"put", .size = 6, .count = 1, .number = 1 };
+        struct task        *task = window_add(w, &in);
         for (size_t at = 0; at < size; at += step)
                 ck_assert_int_eq(spool_add(&w->pool, &task->output[0], bytes + at, size - at < step ? size - at : step),
                                  0);
@@ -401,7 +405,7 @@ END_TEST
 
 static struct task *add(struct window *w, uint64_t number)
 {
-        const struct input in = { .data = "", .size = 0, .number = number };
+        const struct record in = { .data = "", .size = 0, .count = 1, .number = number };
         return window_add(w, &in);
 }
 
@@ -410,12 +414,12 @@ START_TEST(nobody_gets_further_ahead_than_the_window)
         struct window *w = malloc(sizeof *w);
         window_init(w, true);
         for (uint64_t n = 1; n <= WINDOW_TASKS; n++) {
-                ck_assert(window_has_room(w, n));
+                ck_assert(window_has_room(w));
                 struct task *task = add(w, n);
                 if (n > 1)
                         window_end_unsent(w, task, SCALER_REASON_TASK, "");
         }
-        ck_assert(!window_has_room(w, WINDOW_TASKS + 1));
+        ck_assert(!window_has_room(w));
         struct task *oldest = window_next(w);
         ck_assert_uint_eq(oldest->number, 1);
         ck_assert_int_eq(oldest->stage, TASK_PENDING);
