@@ -222,6 +222,7 @@ int sc_exec_init(struct sc_exec *exec, struct sc_mem *mem, const struct sc_envir
         if (command->input.len > 0)
                 exec->input = carve_text(&carver, command->input.ptr, command->input.len);
         exec->input_len = command->input.len;
+        exec->nice      = (long)command->nice;
         return SC_OK;
 }
 

@@ -210,6 +210,15 @@ static CHILD_SIDE void try_path(struct sc_birth *birth)
                 errno = EACCES;
 }
 
+/* The kernel tells 20 minus the niceness, which is never negative, and stops at 19 by itself. */
+static CHILD_SIDE bool add_niceness(long nice)
+{
+        if (nice == 0)
+                return true;
+        const long told = syscall(SYS_getpriority, (long)PRIO_PROCESS, 0L);
+        return told >= 0 && syscall(SYS_setpriority, (long)PRIO_PROCESS, 0L, 20 - told + nice) == 0;
+}
+
 static CHILD_SIDE int live(void *arg)
 {
         struct sc_birth      *birth = arg;
@@ -219,6 +228,8 @@ static CHILD_SIDE int live(void *arg)
                 failed(birth, SC_BIRTH_GROUP);
         } else if (exec->cwd && syscall(SYS_chdir, exec->cwd) != 0) {
                 failed(birth, SC_BIRTH_CWD);
+        } else if (!add_niceness(exec->nice)) {
+                failed(birth, SC_BIRTH_NICE);
         } else if (take_descriptors(birth)) {
                 unblock_signals();
                 if (exec->path)

@@ -28,6 +28,7 @@ struct sc_exec {
         const char *cwd;   /* NULL: ours */
         const char *input; /* NULL: /dev/null */
         size_t      input_len;
+        long        nice; /* added to ours */
         void       *block; /* all of the above is in it, but for an unchanged env */
         size_t      block_size;
 };
@@ -48,6 +49,7 @@ enum sc_birth_step {
         SC_BIRTH_GROUP,
         SC_BIRTH_DESCRIPTORS,
         SC_BIRTH_CWD,
+        SC_BIRTH_NICE,
         SC_BIRTH_EXEC,
         SC_BIRTH_UNWANTED /* killed before it was started */
 };

@@ -68,6 +68,9 @@ void sc_words_not_started(char text[SC_TEXT_MAX + 1], const struct sc_exec *exec
         case SC_BIRTH_CWD:
                 snprintf(text, max, "cannot enter directory '%.120s': %s", exec->cwd, why);
                 break;
+        case SC_BIRTH_NICE:
+                snprintf(text, max, "cannot change the niceness of '%.80s': %s", exec->file, why);
+                break;
         case SC_BIRTH_EXEC:
                 if (error == ENOENT && exec->path)
                         snprintf(text, max, "command not found: '%.150s'", exec->file);

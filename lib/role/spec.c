@@ -96,6 +96,8 @@ static int check_command(const scaler_command *c, size_t argc, size_t envc, size
                 return invalid(err, index, "output_max is negative");
         if (!(c->flags & SCALER_COMMAND_STREAM) && (c->output_max > COLLECT_MAX || c->output_max == SCALER_UNLIMITED))
                 return invalid(err, index, "output_max above 1 MiB needs SCALER_COMMAND_STREAM");
+        if (c->nice < 0 || c->nice > SC_NICE_MAX)
+                return invalid(err, index, "nice is not 0 to 19");
         for (size_t i = 0; i < envc; i++)
                 if (c->env[i][0] == '=' || c->env[i][0] == '\0')
                         return invalid(err, index, "an environment entry without a name");
@@ -135,6 +137,7 @@ static int encode_command(struct sc_mem *mem, struct sc_buf *buf, const scaler_c
                 .argc       = (uint32_t)argc,
                 .env        = views + argc,
                 .envc       = (uint32_t)envc,
+                .nice       = (uint32_t)c.nice,
         };
         *stream = c.flags & SCALER_COMMAND_STREAM;
         status  = sc_body_pack_command(buf, &command);

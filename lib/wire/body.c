@@ -1,6 +1,6 @@
 /*
  * Bodies: arguments are {1: [bytes ...]}, and no bytes at all when there are none; a command is a map
- * of six keys.  Sizes are computed first, so that a body is appended whole or not at all.
+ * of seven keys.  Sizes are computed first, so that a body is appended whole or not at all.
  */
 #include "body.h"
 
@@ -12,7 +12,7 @@
 #include "sc_status.h"
 
 enum { KEY_ARGS = 1 };
-enum { KEY_FLAGS = 1, KEY_OUTPUT_MAX, KEY_CWD, KEY_INPUT, KEY_ARGV, KEY_ENV };
+enum { KEY_FLAGS = 1, KEY_OUTPUT_MAX, KEY_CWD, KEY_INPUT, KEY_ARGV, KEY_ENV, KEY_NICE };
 enum { FLAGS_ALL = SC_COMMAND_CLEAR_ENV | SC_COMMAND_SHELL | SC_COMMAND_MERGE };
 
 /* ---- arrays of bytes ---------------------------------------------------------------------------- */
@@ -149,7 +149,8 @@ static bool all_fit(const struct sc_view *items, uint32_t count, fit_fn fit)
 /* 0 with the exact size, SC_E_INVALID or SC_E_TOO_BIG. */
 static int command_size(const struct sc_command *k, size_t *out)
 {
-        if (k->argc < 1 || (k->flags & ~(uint32_t)FLAGS_ALL) != 0 || !no_nul(k->cwd))
+        if (k->argc < 1 || (k->flags & ~(uint32_t)FLAGS_ALL) != 0 || !no_nul(k->cwd) ||
+            k->nice > SC_NICE_MAX)
                 return SC_E_INVALID;
         if (k->argc > SC_ARGV_MAX || k->envc > SC_ENV_MAX || k->input.len > SC_BODY_MAX || k->cwd.len > SC_BODY_MAX)
                 return SC_E_TOO_BIG;
@@ -163,6 +164,9 @@ static int command_size(const struct sc_command *k, size_t *out)
         if (!add_array(&size, k->argv, k->argc))
                 return SC_E_TOO_BIG;
         if (k->envc > 0 && !add_array(&size, k->env, k->envc))
+                return SC_E_TOO_BIG;
+        size += k->nice ? 1 + sc_size_uint(k->nice) : 0;
+        if (size > SC_BODY_MAX)
                 return SC_E_TOO_BIG;
         *out = size;
         return 0;
@@ -190,7 +194,7 @@ int sc_body_pack_command(struct sc_buf *buf, const struct sc_command *k)
         if (status != 0)
                 return status;
         const uint32_t pairs = 1u + (k->flags > 0) + (k->output_max > 0) + (k->cwd.len > 0) + (k->input.len > 0) +
-                               (k->envc > 0);
+                               (k->envc > 0) + (k->nice > 0);
         uint8_t *at = sc_put_map(buf->data + buf->len, pairs);
         at          = put_number(at, KEY_FLAGS, k->flags);
         at          = put_number(at, KEY_OUTPUT_MAX, k->output_max);
@@ -199,6 +203,8 @@ int sc_body_pack_command(struct sc_buf *buf, const struct sc_command *k)
         at          = put_array(at, KEY_ARGV, k->argv, k->argc);
         if (k->envc > 0)
                 at = put_array(at, KEY_ENV, k->env, k->envc);
+        if (k->nice > 0)
+                at = put_number(at, KEY_NICE, k->nice);
         buf->len += size;
         SC_ASSERT(at == buf->data + buf->len);
         return 0;
@@ -207,7 +213,7 @@ int sc_body_pack_command(struct sc_buf *buf, const struct sc_command *k)
 /* The value of one key of a command, known or not. */
 static bool get_value(struct sc_cursor *c, uint8_t key, struct sc_command *k, struct sc_view *argv, struct sc_view *env)
 {
-        uint64_t flags;
+        uint64_t flags, nice;
         switch (key) {
         case KEY_FLAGS:
                 if (!sc_get_uint(c, &flags))
@@ -224,6 +230,11 @@ static bool get_value(struct sc_cursor *c, uint8_t key, struct sc_command *k, st
                 return get_array(c, fit_for_argv, SC_ARGV_MAX, argv, argv ? SC_ARGV_MAX : 0, &k->argc);
         case KEY_ENV:
                 return get_array(c, fit_for_env, SC_ENV_MAX, env, env ? SC_ENV_MAX : 0, &k->envc);
+        case KEY_NICE:
+                if (!sc_get_uint(c, &nice))
+                        return false;
+                k->nice = (uint32_t)(nice & 0xff);
+                return nice <= SC_NICE_MAX || sc_get_fail(c, "a niceness beyond the limit");
         default:
                 return sc_get_skip(c);
         }

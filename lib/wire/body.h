@@ -9,7 +9,7 @@
 
 struct sc_buf;
 
-enum { SC_ARGS_MAX = 1024, SC_ARGV_MAX = 131072, SC_ENV_MAX = 65536 };
+enum { SC_ARGS_MAX = 1024, SC_ARGV_MAX = 131072, SC_ENV_MAX = 65536, SC_NICE_MAX = 19 };
 
 /* 0, SC_E_NOMEM, SC_E_TOO_BIG. */
 int sc_body_pack_args(struct sc_buf *buf, const struct sc_view *args, uint32_t count);
@@ -31,6 +31,7 @@ struct sc_command {
         uint32_t              argc;
         const struct sc_view *env;   /* "NAME=value" sets, "NAME" alone removes */
         uint32_t              envc;
+        uint32_t              nice;  /* added to the worker's niceness, at most SC_NICE_MAX */
 };
 
 int sc_body_pack_command(struct sc_buf *buf, const struct sc_command *command);

@@ -15,6 +15,12 @@ struct text {
         size_t room;
 };
 
+/* Bytes of somebody else. */
+struct span {
+        const char *data;
+        size_t      size;
+};
+
 void text_add(struct text *t, const void *bytes, size_t size);
 void text_add_string(struct text *t, const char *string);
 void text_add_char(struct text *t, char c);

@@ -15,8 +15,8 @@
 int inputs_open(struct inputs *in, const struct settings *settings)
 {
         *in = (struct inputs){ .settings = settings, .fd = -1, .delimiter = settings->null_separated ? '\0' : '\n' };
-        if (settings->inputs_given) {
-                in->total       = settings->input_count;
+        if (settings->source_count > 0) {
+                in->total       = settings->sources[0].count;
                 in->total_known = true;
                 return 0;
         }
@@ -130,9 +130,10 @@ static bool cut(struct inputs *in, struct input *out)
 
 static enum input_answer next_argument(struct inputs *in, struct input *out)
 {
-        if (in->given == in->settings->input_count)
+        const struct source_words *source = &in->settings->sources[0];
+        if (in->given == source->count)
                 return INPUT_ENDS;
-        const char *word = in->settings->inputs[in->given++];
+        const char *word = source->words[in->given++];
         *out             = (struct input){ .data = word, .size = strlen(word), .number = in->given };
         return INPUT_IS_HERE;
 }

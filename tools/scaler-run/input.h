@@ -1,5 +1,5 @@
 /*
- * input: the inputs as a stream, from the command line or from a descriptor that may be slow.  Nothing
+ * input: one list of inputs as a stream, from the command line or from a descriptor that may be slow.  Nothing
  * here blocks: who is told INPUT_WAITS polls the descriptor.  A line longer than INPUT_BYTES_MAX cannot
  * be an argument of any command; it is counted, not kept.
  */

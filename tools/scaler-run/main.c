@@ -34,21 +34,33 @@ static void wait_for_input(const struct inputs *in)
 
 /* ---- --dry-run ---- */
 
-static int show_commands(const struct settings *s, const struct program *p, struct inputs *inputs)
+static void show_command(const struct settings *s, const struct record *record, struct expansion *e, struct text *line)
 {
-        struct expansion  e;
+        const struct task task = {
+                .values      = (char *)(uintptr_t)record->data,
+                .values_size = record->size,
+                .value_count = record->count,
+                .number      = record->number,
+                .script      = record->script,
+        };
+        expansion_make(e, s, &task);
+        text_clear(line);
+        expansion_show(e, task.script, line);
+        text_add_char(line, '\n');
+}
+
+static int show_commands(const struct settings *s, const struct program *p, struct records *records)
+{
+        struct expansion  e    = { .count = 0 };
         struct text       line = { 0 };
-        struct input      in;
+        struct record     record;
         enum input_answer answer;
-        expansion_init(&e, s);
-        while ((answer = inputs_next(inputs, &in)) == INPUT_IS_HERE || answer == INPUT_WAITS) {
+        while ((answer = records_next(records, &record)) == INPUT_IS_HERE || answer == INPUT_WAITS) {
                 if (answer == INPUT_WAITS) {
-                        wait_for_input(inputs);
+                        wait_for_input(&records->inputs);
                         continue;
                 }
-                expansion_make(&e, s, &in);
-                text_clear(&line);
-                expansion_show(&e, s, &line);
+                show_command(s, &record, &e, &line);
                 fwrite(line.data, 1, line.size, stdout);
         }
         int code = answer == INPUT_BREAKS ? refuse(p, "inputs") : 0;
@@ -61,25 +73,58 @@ static int show_commands(const struct settings *s, const struct program *p, stru
 
 /* ---- running ---- */
 
+/* The tasks' directory: on a running cluster always an absolute one. */
+static bool find_folder(struct run *r)
+{
+        const struct settings *s    = r->settings;
+        struct text            path = { 0 };
+        if (!s->url || (s->workdir && *s->workdir == '/')) {
+                r->cwd = s->workdir ? memory_copy(s->workdir, strlen(s->workdir)) : NULL;
+                return true;
+        }
+        r->cwd = getcwd(NULL, 0);
+        if (!r->cwd || !s->workdir)
+                return r->cwd != NULL;
+        text_print(&path, "%s/%s", r->cwd, s->workdir);
+        free(r->cwd);
+        r->cwd = path.data;
+        return true;
+}
+
+/* Who decides by what has ended, or when a task starts, must not have tasks waiting at the worker. */
+static uint64_t in_flight_max(const struct run *r)
+{
+        const struct settings *s = r->settings;
+        scaler_worker_stats    stats;
+        if (s->url)
+                return (uint64_t)s->jobs;
+        if (s->halt.when == HALT_NEVER && !pace_is_on(&r->pace))
+                return 0;
+        scaler_init(&stats, sizeof stats);
+        return scaler_worker_stats_get(r->cluster.worker, &stats) == 0 ? stats.slots : 1;
+}
+
 static int run_tasks(struct run *r, struct settings *s)
 {
         scaler_error err;
         r->signals = signals_open();
         if (r->signals < 0)
                 return refuse(r->program, "signals");
-        r->cwd = s->url ? getcwd(NULL, 0) : NULL;
-        if (s->url && !r->cwd)
+        if (!find_folder(r))
                 return refuse(r->program, "the current directory");
+        if (joblog_open(&r->joblog, s) < 0)
+                return refuse(r->program, s->joblog);
         int code = access_read(&s->access, r->program, &r->security);
         if (code != PROGRAM_GOES_ON)
                 return code;
         window_init(&r->window, !s->unordered);
         progress_init(&r->progress, s);
-        printer_init(&r->printer, s, &r->window, &r->progress, !s->url && s->retries == 0);
-        expansion_init(&r->expansion, s);
+        printer_init(&r->printer, s, &r->window, &r->progress, &r->joblog);
+        pace_init(&r->pace, s->delay_ms, s->rate_gap_us);
         if (cluster_open(&r->cluster, s, &r->security, &err) < 0) {
                 code = program_refuse(r->program, "%s", err.text);
         } else {
+                r->in_flight_max = in_flight_max(r);
                 run_loop(r);
                 code = run_exit_code(r);
         }
@@ -97,13 +142,13 @@ static int run(struct settings *s, const struct program *p)
         r->settings = s;
         r->program  = p;
         r->signals  = -1;
-        int code    = 0;
-        if (inputs_open(&r->inputs, s) < 0)
-                code = refuse(p, s->input_file);
-        else
-                code = s->dry_run ? show_commands(s, p, &r->inputs) : run_tasks(r, s);
+        r->joblog.fd = -1;
+        int code     = records_open(&r->records, s, p);
+        if (code == PROGRAM_GOES_ON)
+                code = s->dry_run ? show_commands(s, p, &r->records) : run_tasks(r, s);
         bool pipe_closed = r->pipe_closed;
-        inputs_close(&r->inputs);
+        records_close(&r->records);
+        joblog_close(&r->joblog);
         free(r->cwd);
         if (r->signals >= 0)
                 close(r->signals);

@@ -7,16 +7,20 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "results.h"
+
 #define INPUT_SHOWN_MAX 64
 #define TAG_SHOWN_MAX   256
 
-void printer_init(struct printer *p, const struct settings *s, struct window *w, struct progress *progress, bool live)
+void printer_init(struct printer *p, const struct settings *s, struct window *w, struct progress *progress,
+                  struct joblog *joblog)
 {
         memset(p, 0, sizeof *p);
         p->settings = s;
         p->window   = w;
         p->progress = progress;
-        p->live     = live && w->ordered && !s->json;
+        p->joblog   = joblog;
+        p->live     = !s->url && s->retries == 0 && w->ordered && !s->json;
         sink_init(&p->sinks[0], STDOUT_FILENO);
         sink_init(&p->sinks[1], STDERR_FILENO);
 }
@@ -32,7 +36,7 @@ static void make_tag(struct printer *p, const struct task *task)
         if (p->tag_number == task->number)
                 return;
         text_clear(&p->tag);
-        text_add_shown(&p->tag, task->input, task->input_size, TAG_SHOWN_MAX);
+        text_add_shown(&p->tag, task->input, task->values_size, TAG_SHOWN_MAX);
         text_add_char(&p->tag, '\t');
         p->tag_number = task->number;
 }
@@ -51,21 +55,48 @@ static void add_tagged(struct printer *p, int stream, const char *bytes, size_t 
         }
 }
 
-/* One piece of the task's output: 1, 0 when there is none now, -1. */
-static int make_output(struct printer *p, struct task *task, int stream)
+static void add_chunk(struct printer *p, const struct task *task, int stream, const char *bytes, size_t size)
 {
-        const char *bytes;
-        int         size = spool_peek(&p->window->pool, &task->output[stream], &task->printed[stream], &bytes);
-        if (size <= 0)
-                return size;
         p->chunk_sink = stream;
         if (p->settings->tag) {
                 make_tag(p, task);
-                add_tagged(p, stream, bytes, (size_t)size);
+                add_tagged(p, stream, bytes, size);
         } else {
-                text_add(&p->chunk, bytes, (size_t)size);
+                text_add(&p->chunk, bytes, size);
         }
+}
+
+/* One piece of the task's output: 1, 0 when there is none now, -1.  A task that runs while others print has
+ * only its whole lines printed. */
+static int make_output(struct printer *p, struct task *task, int stream)
+{
+        const char *bytes;
+        bool        lines = p->settings->line_buffer && task->stage != TASK_ENDED;
+        if (lines && task->lines[stream] == 0)
+                return 0;
+        int size = spool_peek(&p->window->pool, &task->output[stream], &task->printed[stream], &bytes);
+        if (size <= 0)
+                return size;
+        if (lines && (size_t)size > task->lines[stream])
+                size = (int)task->lines[stream];
+        if (lines)
+                task->lines[stream] -= (size_t)size;
+        add_chunk(p, task, stream, bytes, (size_t)size);
         spool_pass(&p->window->pool, &task->output[stream], &task->printed[stream], (size_t)size, true);
+        return 1;
+}
+
+/* 1: the command that stands before the outputs. */
+static int make_announcement(struct printer *p, struct task *task)
+{
+        bool speaks = task->output[0].count > 0 || task->output[1].count > 0;
+        if (!p->settings->verbose || task->announced || !task->command || (!speaks && task->stage != TASK_ENDED))
+                return 0;
+        struct text line = { 0 };
+        text_print(&line, "%s\n", task->command);
+        add_chunk(p, task, 0, line.data, line.size);
+        text_free(&line);
+        task->announced = true;
         return 1;
 }
 
@@ -75,7 +106,7 @@ static void make_complaint(struct printer *p, const struct task *task)
                 return;
         p->chunk_sink = 1;
         text_print(&p->chunk, "scaler-run: task %" PRIu64 " (", task->number);
-        text_add_shown(&p->chunk, task->input, task->input_size, INPUT_SHOWN_MAX);
+        text_add_shown(&p->chunk, task->input, task->values_size, INPUT_SHOWN_MAX);
         text_add_string(&p->chunk, "): ");
         task_describe(task, &p->chunk);
         text_add_char(&p->chunk, '\n');
@@ -83,6 +114,8 @@ static void make_complaint(struct printer *p, const struct task *task)
 
 static void leave(struct printer *p, struct task *task)
 {
+        if (task->state != SCALER_TASK_CANCELLED)
+                joblog_add(p->joblog, task);
         window_remove(p->window, task);
         p->in_line[0] = false;
         p->in_line[1] = false;
@@ -99,28 +132,48 @@ static int make_json(struct printer *p, struct task *task)
 
 static int make_plain(struct printer *p, struct task *task)
 {
-        for (int stream = 0; stream < 2; stream++) {
-                int made = make_output(p, task, stream);
-                if (made != 0)
-                        return made;
+        int made = make_announcement(p, task);
+        for (int stream = 0; stream < 2 && made == 0 && !p->settings->results; stream++)
+                made = make_output(p, task, stream);
+        if (made != 0)
+                return made;
+        if (task->stage != TASK_ENDED) {
+                if (!p->window->ordered)
+                        window_leave_turn(p->window, task);
+                return p->window->ordered ? 0 : 1;
         }
-        if (task->stage != TASK_ENDED)
-                return 0;
         make_complaint(p, task);
         leave(p, task);
         return 1;
+}
+
+static bool is_ready(const struct printer *p, const struct task *task)
+{
+        return task && (task->stage == TASK_ENDED || p->live || p->settings->line_buffer);
+}
+
+static int store(struct printer *p, struct task *task)
+{
+        if (!p->settings->results || task->stage != TASK_ENDED || task->stored)
+                return 0;
+        task->stored   = true;
+        p->failed_what = "--results";
+        return results_write(p->settings->results, &p->window->pool, task);
 }
 
 /* 1: a chunk was made or a task left; 0: nobody has anything to print; -1: errno. */
 static int make(struct printer *p)
 {
         struct task *task = window_next(p->window);
-        if (!task || (task->stage != TASK_ENDED && !p->live))
+        if (!is_ready(p, task))
                 return 0;
         if (task->stage == TASK_ENDED && task->state == SCALER_TASK_CANCELLED) {
                 leave(p, task);
                 return 1;
         }
+        if (store(p, task) < 0)
+                return -1;
+        p->failed_what = "outputs cannot be read back from TMPDIR";
         return p->settings->json ? make_json(p, task) : make_plain(p, task);
 }
 
@@ -145,16 +198,29 @@ static bool move_chunk(struct printer *p)
         return true;
 }
 
+/* Both sinks as empty as they can be, and what the joblog says of what has left.  true: they are empty. */
+static bool flush(struct printer *p)
+{
+        bool out = sink_flush(&p->sinks[0]);
+        bool all = sink_flush(&p->sinks[1]) && out;
+        if (all && !p->sinks[0].broken && joblog_flush(p->joblog) < 0 && !p->failed) {
+                p->failed_what = "--joblog";
+                p->failed      = errno;
+        }
+        return all;
+}
+
 bool printer_pump(struct printer *p)
 {
         int made = 1;
         while (made > 0 && !p->failed) {
                 if (p->chunk.size > 0 && !move_chunk(p))
                         return false;
+                if (joblog_is_full(p->joblog) && !flush(p))
+                        return false;
                 made = make(p);
                 if (made < 0)
                         p->failed = errno;
         }
-        bool out = sink_flush(&p->sinks[0]);
-        return sink_flush(&p->sinks[1]) && out;
+        return flush(p);
 }

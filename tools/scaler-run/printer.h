@@ -5,6 +5,7 @@
 #ifndef RUN_PRINTER_H
 #define RUN_PRINTER_H
 
+#include "joblog.h"
 #include "progress.h"
 #include "report.h"
 #include "sink.h"
@@ -13,6 +14,7 @@ struct printer {
         const struct settings *settings;
         struct window         *window;
         struct progress       *progress;
+        struct joblog         *joblog;
         struct sink            sinks[2];
         bool                   live;  /* the next task may print while it runs: it never starts over */
         struct text            chunk; /* made, not yet in a sink */
@@ -22,10 +24,12 @@ struct printer {
         uint64_t               tag_number; /* whose tag it is */
         bool                   in_line[2]; /* of the task that prints: something stands on the line */
         struct report          report;
-        int                    failed; /* errno of the spool, 0: fine */
+        int                    failed; /* errno, 0: fine */
+        const char            *failed_what;
 };
 
-void printer_init(struct printer *p, const struct settings *s, struct window *w, struct progress *progress, bool live);
+void printer_init(struct printer *p, const struct settings *s, struct window *w, struct progress *progress,
+                  struct joblog *joblog);
 void printer_fini(struct printer *p);
 
 /* Prints what can be printed without waiting.  true: nothing is left in the buffers. */

@@ -13,6 +13,7 @@
 #include "text.h"
 
 #define DRAW_MS         100
+#define LINE_MS         1000
 #define BAR_CELLS       24
 #define COLUMNS_DEFAULT 80
 
@@ -21,6 +22,13 @@ int64_t clock_ms(void)
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t clock_us(void)
+{
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
 static bool is_set(const char *name)
@@ -33,8 +41,11 @@ void progress_init(struct progress *p, const struct settings *s)
 {
         const char *terminal = getenv("TERM");
         bool        dumb     = !terminal || strcmp(terminal, "dumb") == 0;
-        *p                   = (struct progress){
-                                  .enabled  = !s->no_progress && !s->quiet && !dumb && isatty(STDERR_FILENO),
+        bool        terminal_line = !dumb && isatty(STDERR_FILENO);
+        *p                        = (struct progress){
+                                  .enabled  = s->eta || (!s->no_progress && !s->quiet && terminal_line),
+                                  .lines    = s->eta && !terminal_line,
+                                  .eta      = s->eta,
                                   .colour   = !is_set("NO_COLOR"),
                                   .start_ms = clock_ms(),
         };
@@ -91,6 +102,8 @@ static void add_rate(struct text *line, const struct progress *p, int64_t now_ms
         if (p->total > p->ended && rate > 0) {
                 text_add_string(line, "  ETA ");
                 add_time(line, (uint64_t)((double)(p->total - p->ended) / rate + 0.5));
+        } else if (p->eta && p->total != p->ended) {
+                text_add_string(line, "  ETA -:--");
         }
 }
 
@@ -100,12 +113,10 @@ static size_t columns(void)
         return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : COLUMNS_DEFAULT;
 }
 
-void progress_draw(struct progress *p, int64_t now_ms)
+static void draw(struct progress *p, int64_t now_ms)
 {
-        struct text line = { 0 };
-        if (progress_wait_ms(p, now_ms) != 0)
-                return;
-        if (p->total > 0)
+        struct text line = { 0 }, out = { 0 };
+        if (p->total > 0 && !p->lines)
                 add_bar(&line, p);
         text_print(&line, "%" PRIu64, p->ended);
         if (p->total > 0)
@@ -113,22 +124,37 @@ void progress_draw(struct progress *p, int64_t now_ms)
         add_rate(&line, p, now_ms);
         if (p->failed > 0)
                 text_print(&line, "  %" PRIu64 " failed", p->failed);
-        size_t      width = columns() - 1;
-        struct text out   = { 0 };
-        text_print(&out, "\r%s%.*s%s\033[K", p->colour && p->failed ? "\033[31m" : "", (int)width, line.data,
-                   p->colour && p->failed ? "\033[0m" : "");
+        bool red = p->colour && p->failed > 0;
+        if (p->lines)
+                text_print(&out, "scaler-run: %s\n", line.data);
+        else
+                text_print(&out, "\r%s%.*s%s\033[K", red ? "\033[31m" : "", (int)columns() - 1, line.data,
+                           red ? "\033[0m" : "");
         put(out.data, out.size);
         text_free(&out);
         text_free(&line);
-        p->shown    = true;
+        p->shown    = !p->lines;
         p->changed  = false;
         p->drawn_ms = now_ms;
+}
+
+void progress_draw(struct progress *p, int64_t now_ms)
+{
+        if (progress_wait_ms(p, now_ms) == 0)
+                draw(p, now_ms);
+}
+
+void progress_finish(struct progress *p)
+{
+        if (p->lines && p->changed)
+                draw(p, clock_ms());
+        progress_hide(p);
 }
 
 int64_t progress_wait_ms(const struct progress *p, int64_t now_ms)
 {
         if (!p->enabled || !p->changed)
                 return -1;
-        int64_t left = p->drawn_ms + DRAW_MS - now_ms;
+        int64_t left = p->drawn_ms + (p->lines ? LINE_MS : DRAW_MS) - now_ms;
         return p->drawn_ms == 0 || left < 0 ? 0 : left;
 }

@@ -12,6 +12,8 @@
 
 struct progress {
         bool     enabled;
+        bool     lines; /* no terminal: each time a line of its own, less often */
+        bool     eta;   /* told even while it is not known */
         bool     colour;
         bool     shown;
         bool     changed;
@@ -20,11 +22,13 @@ struct progress {
 };
 
 int64_t clock_ms(void); /* monotonic */
+int64_t clock_us(void);
 
 void    progress_init(struct progress *p, const struct settings *s);
 void    progress_set(struct progress *p, uint64_t ended, uint64_t failed, uint64_t total);
 void    progress_hide(struct progress *p);
 void    progress_draw(struct progress *p, int64_t now_ms);
+void    progress_finish(struct progress *p); /* the last line, or none */
 int64_t progress_wait_ms(const struct progress *p, int64_t now_ms); /* until draw has something to do; -1: nothing */
 
 #endif

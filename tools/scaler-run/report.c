@@ -47,19 +47,37 @@ static void add_code(struct text *out, const char *key, const struct task *task,
                 text_add_string(out, "null");
 }
 
+/* The values one by one, where there are several. */
+static void add_values(struct text *out, const struct task *task)
+{
+        const char *at = task->values, *end = task->values + task->values_size;
+        json_key(out, "inputs");
+        text_add_char(out, '[');
+        for (uint32_t i = 0; i < task->value_count && at <= end; i++) {
+                size_t size = strlen(at);
+                if (i > 0)
+                        text_add_char(out, ',');
+                json_string(out, at, size);
+                at += size + 1;
+        }
+        text_add_char(out, ']');
+}
+
 static void add_head(struct text *out, const struct task *task)
 {
-        bool binary = !is_utf8(task->input, task->input_size);
+        bool binary = !is_utf8(task->input, task->values_size);
         text_add_char(out, '{');
         json_add_uint(out, "seq", task->number);
         json_key(out, "input");
         if (binary) {
                 text_add_string(out, "null,\"input_base64\":\"");
-                json_base64(out, task->input, task->input_size);
+                json_base64(out, task->input, task->values_size);
                 text_add_char(out, '"');
         } else {
-                json_string(out, task->input, task->input_size);
+                json_string(out, task->input, task->values_size);
         }
+        if (task->value_count > 1)
+                add_values(out, task);
         json_add_string(out, "state", state_name(task->state));
         json_add_string(out, "reason", scaler_reason_name(task->failure.reason));
         add_code(out, "exit", task, SCALER_EXIT_EXITED);

@@ -17,7 +17,8 @@ static bool wants_input(const struct run *r)
 {
         if (r->mode != RUN_GOES || r->inputs_ended)
                 return false;
-        return r->inputs_wait || (r->progress.enabled && inputs_want_ahead(&r->inputs));
+        bool ahead = r->progress.enabled || r->settings->halt.percent;
+        return r->inputs_wait || (ahead && inputs_want_ahead(&r->records.inputs));
 }
 
 static int64_t sooner(int64_t a, int64_t b)
@@ -27,11 +28,22 @@ static int64_t sooner(int64_t a, int64_t b)
         return a < b ? a : b;
 }
 
+/* -1: the pace is not what the next task waits for. */
+static int64_t pace_wait(const struct run *r)
+{
+        bool full = r->in_flight_max > 0 && r->window.pending >= r->in_flight_max;
+        if (full || r->inputs_wait || !pace_is_on(&r->pace) || !window_has_room(&r->window))
+                return -1;
+        return pace_wait_ms(&r->pace, clock_us());
+}
+
 static int64_t next_look_ms(const struct run *r)
 {
         int64_t wait = progress_wait_ms(&r->progress, clock_ms());
         if (r->settings->url)
                 wait = sooner(wait, r->linked ? LINKED_LOOK_MS : LINK_LOOK_MS);
+        if (r->mode == RUN_GOES && !r->inputs_ended && !r->held)
+                wait = sooner(wait, pace_wait(r));
         if (r->mode == RUN_FINISHES && !r->drained)
                 wait = sooner(wait, DRAIN_LOOK_MS);
         return wait;
@@ -44,7 +56,7 @@ static void wait_for_something(struct run *r)
         struct pollfd      fds[POLL_COUNT];
         fds[POLL_QUEUE]   = (struct pollfd){ .fd = scaler_queue_fd(r->cluster.queue), .events = POLLIN };
         fds[POLL_SIGNALS] = (struct pollfd){ .fd = r->signals, .events = POLLIN };
-        fds[POLL_INPUT]   = (struct pollfd){ .fd = wants_input(r) ? r->inputs.fd : -1, .events = POLLIN };
+        fds[POLL_INPUT]   = (struct pollfd){ .fd = wants_input(r) ? r->records.inputs.fd : -1, .events = POLLIN };
         fds[POLL_STDOUT]  = (struct pollfd){ .fd = sinks[0].never_waits ? -1 : sinks[0].fd };
         fds[POLL_STDERR]  = (struct pollfd){ .fd = sinks[1].stuck ? sinks[1].fd : -1, .events = POLLOUT };
         if (sinks[0].stuck)
@@ -56,7 +68,7 @@ static void wait_for_something(struct run *r)
         if (fds[POLL_STDOUT].revents & POLLERR)
                 r->printer.sinks[0].broken = EPIPE;
         if (fds[POLL_INPUT].revents && !r->inputs_wait)
-                inputs_read_ahead(&r->inputs);
+                inputs_read_ahead(&r->records.inputs);
 }
 
 static bool is_over(const struct run *r, bool flushed)
@@ -71,7 +83,7 @@ static void show_progress(struct run *r, bool flushed)
         const struct window *w = &r->window;
         if (!r->progress.enabled)
                 return;
-        progress_set(&r->progress, w->done + w->failed, w->failed, r->inputs.total_known ? r->inputs.total : 0);
+        progress_set(&r->progress, r->records.left_out + w->done + w->failed, w->failed, records_total(&r->records));
         if (flushed)
                 progress_draw(&r->progress, clock_ms());
 }
@@ -107,7 +119,7 @@ void run_loop(struct run *r)
                 if (!over && r->mode != RUN_KILLS)
                         wait_for_something(r);
         }
-        progress_hide(&r->progress);
+        progress_finish(&r->progress);
         if (r->mode == RUN_KILLS)
                 wait_killed(r);
 }

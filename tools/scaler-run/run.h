@@ -6,25 +6,30 @@
 #define RUN_RUN_H
 
 #include "cluster.h"
+#include "joblog.h"
+#include "pace.h"
 #include "printer.h"
 #include "template.h"
 
 enum run_mode {
         RUN_GOES = 0,
-        RUN_FINISHES, /* a signal: starts nothing more */
+        RUN_FINISHES, /* a signal or --halt: starts nothing more */
         RUN_KILLS     /* a second signal, a closed stdout, or something is broken */
 };
 
 struct run {
         const struct settings *settings;
         const struct program  *program;
-        struct inputs          inputs;
+        struct records         records;
+        struct joblog          joblog;
+        struct pace            pace;
         struct window          window;
         struct printer         printer;
         struct progress        progress;
         struct cluster         cluster;
         scaler_security        security; /* of a running cluster */
         struct expansion       expansion;
+        uint64_t               in_flight_max; /* tasks submitted and not ended; 0: the window's */
         char                  *cwd; /* the tasks' when the workers are elsewhere; NULL: theirs */
         int                    signals;
         enum run_mode          mode;
@@ -50,6 +55,7 @@ void run_cancel_all(struct run *r, uint32_t flags);
 /* stop.c: the ways to end early. */
 void run_break(struct run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void run_take_signal(struct run *r);
+void run_look_at_halt(struct run *r);
 void run_look(struct run *r); /* at the link, the drain and the outputs */
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * settings: the options of scaler-run, and the command line cut into command and inputs.
+ * settings: what the options mean together, and the command line cut into command and inputs.
  */
 #include "settings.h"
 
@@ -7,46 +7,135 @@
 
 #include "text.h"
 
-#define YEAR_MS INT64_C(31536000000)
-
-static const char after[] =
-        "Inputs come from ::: INPUT..., from -a FILE, or from stdin, one per line.  In COMMAND and ARGs,\n"
-        "{} is the input, {#} its number, {.} it without extension, {/} its base name, {//} its directory,\n"
-        "{/.} its base name without extension; without any of them the input is the last argument.\n"
-        "With --shell COMMAND is a script, the input its $1 and the ARGs follow from $2.\n\n"
-        "SCALER_TOKEN stands for a missing --token-file.  NO_COLOR and TERM=dumb are honoured.\n"
-        "Ctrl-C, SIGTERM or SIGHUP: once finishes what runs, twice kills it.\n"
-        "Exit: 0 all tasks succeeded, 1-100 so many failed, 101 more failed, 255 usage or infrastructure,\n"
-        "128+N stopped by signal N (141: the reader of stdout has gone).";
-
-static int refuse_words(const struct settings *s, const struct program *p)
+bool settings_read_rate(const char *text, int64_t *gap_us_out)
 {
-        if (s->command_count == 0)
-                return program_refuse(p, "a command is missing (see --help)");
-        if (s->inputs_given && s->input_file)
-                return program_refuse(p, "--arg-file and ::: cannot be used together");
-        if (s->json && s->tag)
-                return program_refuse(p, "--json and --tag cannot be used together");
-        for (size_t i = 0; i < s->input_count; i++)
-                if (strcmp(s->inputs[i], ":::") == 0 || strcmp(s->inputs[i], ":::+") == 0)
-                        return program_refuse(p, "unexpected argument '%s': there is one list of inputs", s->inputs[i]);
-        return PROGRAM_GOES_ON;
+        static const struct {
+                const char *unit;
+                int64_t     us;
+        } units[] = { { "", 1000000 }, { "/s", 1000000 }, { "/m", 60000000 }, { "/h", 3600000000 } };
+        char        digits[16];
+        const char *slash = strchr(text, '/');
+        size_t      size  = slash ? (size_t)(slash - text) : strlen(text);
+        int64_t     rate  = 0;
+        if (size >= sizeof digits)
+                return false;
+        memcpy(digits, text, size);
+        digits[size] = '\0';
+        if (!option_read_count(digits, &rate) || rate < 1 || rate > RATE_MAX)
+                return false;
+        for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+                if (strcmp(text + size, units[i].unit) == 0) {
+                        *gap_us_out = units[i].us / rate;
+                        return true;
+                }
+        }
+        return false;
+}
+
+/* ---- words ---- */
+
+static bool is_separator(const char *word)
+{
+        return strcmp(word, ":::") == 0 || strcmp(word, ":::+") == 0 || strcmp(word, "::::") == 0 ||
+               strcmp(word, "::::+") == 0;
+}
+
+static struct source_words *add_source(struct settings *s)
+{
+        s->sources = memory_grow(s->sources, (s->source_count + 1) * sizeof *s->sources);
+        struct source_words *source = &s->sources[s->source_count++];
+        *source                     = (struct source_words){ .words = NULL };
+        return source;
+}
+
+/* One separator with the words behind it: one list, or one of each file. */
+static void add_sources(struct settings *s, const char *separator, const char *const *words, size_t count)
+{
+        bool linked = separator[strlen(separator) - 1] == '+';
+        if (strncmp(separator, "::::", 4) != 0) {
+                struct source_words *source = add_source(s);
+                source->words               = words;
+                source->count               = count;
+                source->linked              = linked;
+                return;
+        }
+        for (size_t i = 0; i < count; i++) {
+                struct source_words *source = add_source(s);
+                source->file                = words[i];
+                source->linked              = linked;
+        }
 }
 
 static int cut_words(struct settings *s, const struct program *p)
 {
         const struct option_list *words = &s->words;
-        size_t                    end   = 0;
-        while (end < words->count && strcmp(words->items[end], ":::") != 0)
-                end++;
+        size_t                    at    = 0;
+        while (at < words->count && !is_separator(words->items[at]))
+                at++;
         s->command       = words->items;
-        s->command_count = end;
-        s->inputs_given  = end < words->count;
-        if (s->inputs_given) {
-                s->inputs      = words->items + end + 1;
-                s->input_count = words->count - end - 1;
+        s->command_count = at;
+        while (at < words->count) {
+                const char *separator = words->items[at];
+                size_t      first     = ++at;
+                while (at < words->count && !is_separator(words->items[at]))
+                        at++;
+                if (separator[strlen(separator) - 1] == '+' && s->source_count == 0)
+                        return program_refuse(p, "'%s' needs a list of inputs before it", separator);
+                if (separator[3] == ':' && first == at)
+                        return program_refuse(p, "'%s' needs a file", separator);
+                add_sources(s, separator, words->items + first, at - first);
         }
-        return refuse_words(s, p);
+        return PROGRAM_GOES_ON;
+}
+
+/* ---- what goes together ---- */
+
+static int refuse_pair(const struct settings *s, const struct program *p)
+{
+        const struct {
+                bool        a, b;
+                const char *names;
+        } pairs[] = {
+                { s->source_count > 0, s->input_file, "--arg-file and :::" },
+                { s->json, s->tag, "--json and --tag" },
+                { s->json, s->verbose, "--json and --verbose" },
+                { s->json, s->line_buffer, "--json and --line-buffer" },
+                { s->group, s->line_buffer, "--group and --line-buffer" },
+                { s->results, s->line_buffer, "--results and --line-buffer" },
+                { s->eta, s->no_progress, "--eta and --no-progress" },
+                { s->resume, s->retry_failed, "--resume and --retry-failed" },
+                { s->retry_failed, s->results, "--retry-failed and --results" },
+                { s->retry_failed, s->command_count > 0, "--retry-failed and a command" },
+                { s->retry_failed, s->source_count > 0 || s->input_file, "--retry-failed and inputs" },
+        };
+        for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+                if (pairs[i].a && pairs[i].b)
+                        return program_refuse(p, "%s cannot be used together", pairs[i].names);
+        return PROGRAM_GOES_ON;
+}
+
+static int refuse_values(struct settings *s, const struct program *p)
+{
+        if (s->command_count == 0 && !s->retry_failed)
+                return program_refuse(p, "a command is missing (see --help)");
+        if ((s->resume || s->retry_failed) && !s->joblog)
+                return program_refuse(p, "--%s: it needs --joblog", s->resume ? "resume" : "retry-failed");
+        if (s->halt_asked && !halt_read(s->halt_asked, &s->halt))
+                return program_refuse(p, "--halt: '%s' is not never, or soon or now, a comma, fail= success= or done= "
+                                         "and a number from 1 to 1000000000 or from 1%% to 100%%",
+                                      s->halt_asked);
+        if (s->rate_asked && !settings_read_rate(s->rate_asked, &s->rate_gap_us))
+                return program_refuse(p, "--max-rate: '%s' is not a whole number from 1 to %d, or with /s /m /h",
+                                      s->rate_asked, RATE_MAX);
+        if (s->workdir && !*s->workdir)
+                return program_refuse(p, "--workdir: '' is not a directory");
+        if (s->results && !*s->results)
+                return program_refuse(p, "--results: '' is not a directory");
+        if (s->joblog && !*s->joblog)
+                return program_refuse(p, "--joblog: '' is not a file");
+        if (s->colsep && !*s->colsep)
+                return program_refuse(p, "--colsep: '' separates nothing");
+        return PROGRAM_GOES_ON;
 }
 
 static int read_env(struct settings *s, const struct program *p)
@@ -71,53 +160,35 @@ static int read_env(struct settings *s, const struct program *p)
         return PROGRAM_GOES_ON;
 }
 
+/* Lines of any task that has some have no order. */
+static void conclude(struct settings *s)
+{
+        s->unordered |= s->line_buffer;
+        if (s->source_count == 1 && s->sources[0].file) {
+                s->input_file   = s->sources[0].file;
+                s->source_count = 0;
+        }
+        if (s->input_file && strcmp(s->input_file, "-") == 0)
+                s->input_file = NULL;
+}
+
 int settings_read(struct settings *s, int argc, char **argv, struct program *p)
 {
-        const struct option_row rows[] = {
-                { "jobs", 'j', OPTION_COUNT, &s->jobs, 1, 1024, 0, "N", "tasks at once (usable CPUs)" },
-                { "arg-file", 'a', OPTION_TEXT, &s->input_file, 0, 0, 0, "FILE", "inputs are the lines of FILE" },
-                { "null", '0', OPTION_FLAG, &s->null_separated, 0, 0, 0, NULL,
-                  "inputs end with NUL, not with a line end" },
-                { "shell", 0, OPTION_FLAG, &s->shell, 0, 0, 0, NULL,
-                  "COMMAND is a script for /bin/sh; the input is \"$1\"" },
-                { "no-append", 0, OPTION_FLAG, &s->no_append, 0, 0, 0, NULL,
-                  "an input without a placeholder for it is not appended" },
-                { "unordered", 'u', OPTION_FLAG, &s->unordered, 0, 0, 0, NULL, "print outputs as tasks finish" },
-                { "tag", 0, OPTION_FLAG, &s->tag, 0, 0, 0, NULL, "start each line with its input and a tab" },
-                { "json", 0, OPTION_FLAG, &s->json, 0, 0, 0, NULL, "one JSON line per task" },
-                { "timeout", 0, OPTION_TIME, &s->timeout_ms, 1, YEAR_MS, 0, "TIME", "kill a run that takes longer" },
-                { "retries", 0, OPTION_COUNT, &s->retries, 0, 1000, 0, "N", "run a failed task so often again (0)" },
-                { "dry-run", 'n', OPTION_FLAG, &s->dry_run, 0, 0, 0, NULL, "print the commands, run nothing" },
-                { "quiet", 'q', OPTION_FLAG, &s->quiet, 0, 0, 0, NULL, "no line on stderr for a failed task" },
-                { "no-progress", 0, OPTION_FLAG, &s->no_progress, 0, 0, 0, NULL, "no progress bar" },
-                { "scheduler", 's', OPTION_TEXT, &s->url, 0, 0, 0, "URL", "run on the cluster of the scheduler there" },
-                { "env", 0, OPTION_LIST, &s->env_asked, 0, 0, 0, "NAME[=VALUE]",
-                  "set in the task's environment; may be given again" },
-                { "kill-grace", 0, OPTION_TIME, &s->kill_grace_ms, 1, 86400000, 0, "TIME",
-                  "from SIGTERM to SIGKILL (5)" },
-                { "scheduler-timeout", 0, OPTION_TIME, &s->scheduler_timeout_ms, 1, YEAR_MS, 0, "TIME",
-                  "give up without a scheduler for so long (10)" },
-                { "token-file", 0, OPTION_TEXT, &s->access.token_file, 0, 0, 0, "FILE",
-                  "its first line is the secret to say" },
-                { "log-level", 0, OPTION_LEVEL, &s->log_level, 0, 0, 0, "LEVEL", "none error warn info debug (error)" },
-        };
-        *p = (struct program){
-                .name            = "scaler-run",
-                .usage           = "[options] [--] COMMAND [ARG...] [::: INPUT...]",
-                .about           = "Runs COMMAND once per input, in parallel, and prints the outputs in input order.",
-                .after           = after,
-                .rows            = rows,
-                .row_count       = sizeof rows / sizeof rows[0],
-                .usage_exit      = RUN_EXIT_BROKEN,
-                .first_word_ends = true,
-        };
         s->scheduler_timeout_ms = 10000;
+        s->max_args             = 1;
         s->log_level            = SCALER_LOG_ERROR;
-        int code                = program_parse(p, argc, argv, &s->words);
-        p->rows                 = NULL;
+        int code                = options_parse(s, argc, argv, p);
         if (code == PROGRAM_GOES_ON)
                 code = cut_words(s, p);
-        return code == PROGRAM_GOES_ON ? read_env(s, p) : code;
+        if (code == PROGRAM_GOES_ON)
+                code = refuse_values(s, p);
+        if (code == PROGRAM_GOES_ON)
+                code = refuse_pair(s, p);
+        if (code == PROGRAM_GOES_ON)
+                code = read_env(s, p);
+        if (code == PROGRAM_GOES_ON)
+                conclude(s);
+        return code;
 }
 
 void settings_fini(struct settings *s)
@@ -125,6 +196,7 @@ void settings_fini(struct settings *s)
         for (size_t i = 0; s->env && i < s->env_asked.count && s->env[i]; i++)
                 free(s->env[i]);
         free(s->env);
+        free(s->sources);
         access_fini(&s->access);
         option_list_free(&s->env_asked);
         option_list_free(&s->words);

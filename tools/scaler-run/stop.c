@@ -1,6 +1,6 @@
 /*
  * stop: the first signal lets running tasks finish, the second kills them; a closed stdout and a broken
- * cluster kill at once.
+ * cluster kill at once.  --halt does what a first signal does, or stops running tasks and prints the rest.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -54,7 +54,7 @@ void run_take_signal(struct run *r)
         int number = signals_take(r->signals);
         if (number == 0)
                 return;
-        if (r->mode == RUN_GOES) {
+        if (r->signal_number == 0 && r->mode != RUN_KILLS) {
                 r->mode          = RUN_FINISHES;
                 r->signal_number = number;
                 say(r, "interrupted: starting nothing more, finishing what runs (again to kill it)");
@@ -63,6 +63,23 @@ void run_take_signal(struct run *r)
         if (r->mode == RUN_FINISHES)
                 say(r, "interrupted again: killing what runs");
         kill_all(r);
+}
+
+void run_look_at_halt(struct run *r)
+{
+        const struct window *w    = &r->window;
+        const struct halt   *halt = &r->settings->halt;
+        if (r->mode != RUN_GOES || !halt_is_reached(halt, w->done, w->failed, records_total(&r->records)))
+                return;
+        r->mode = RUN_FINISHES;
+        if (!r->settings->quiet)
+                say(r, halt->when == HALT_NOW ? "halt: starting nothing more, stopping what runs"
+                                              : "halt: starting nothing more, finishing what runs");
+        if (halt->when == HALT_SOON)
+                return;
+        r->drained = true;
+        drop_held(r);
+        run_cancel_all(r, 0);
 }
 
 static void look_at_link(struct run *r)
@@ -102,7 +119,7 @@ static void look_at_outputs(struct run *r)
                 run_break(r, "stdout: %s", strerror(broken));
         }
         if (r->printer.failed)
-                run_break(r, "outputs cannot be read back from TMPDIR: %s", strerror(r->printer.failed));
+                run_break(r, "%s: %s", r->printer.failed_what, strerror(r->printer.failed));
 }
 
 void run_look(struct run *r)

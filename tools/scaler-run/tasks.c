@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "run.h"
 
@@ -19,15 +20,26 @@ static scaler_command make_command(struct run *r)
         command.env        = (const char *const *)s->env;
         command.cwd        = r->cwd;
         command.output_max = 0;
-        command.flags      = SCALER_COMMAND_STREAM | (s->shell ? (uint32_t)SCALER_COMMAND_SHELL : 0);
+        command.nice       = (int32_t)s->nice;
+        command.flags      = SCALER_COMMAND_STREAM | (r->expansion.shell ? (uint32_t)SCALER_COMMAND_SHELL : 0);
         return command;
+}
+
+/* The command as --joblog and --verbose tell it. */
+static void describe_command(struct run *r, struct task *task)
+{
+        struct text line = { 0 };
+        if (task->command || (!r->settings->verbose && r->joblog.fd < 0))
+                return;
+        expansion_show(&r->expansion, task->script, &line);
+        task->command = line.data;
 }
 
 /* false: the client has no room now. */
 static bool submit(struct run *r, struct task *task)
 {
-        const struct input in = { .data = task->input, .size = task->input_size, .number = task->number };
-        expansion_make(&r->expansion, r->settings, &in);
+        expansion_make(&r->expansion, r->settings, task);
+        describe_command(r, task);
         scaler_command command = make_command(r);
         scaler_spec    spec;
         scaler_error   err;
@@ -50,13 +62,16 @@ static bool submit(struct run *r, struct task *task)
 }
 
 /* What no command can be given is a failed task at once. */
-static bool is_unfit(struct run *r, struct task *task, const struct input *in)
+static bool is_unfit(struct run *r, struct task *task, const struct record *record)
 {
         char words[SCALER_ERROR_TEXT_MAX];
-        if (in->long_size)
-                snprintf(words, sizeof words, "the input has %" PRIu64 " bytes: too long for a command", in->long_size);
-        else if (memchr(in->data, '\0', in->size))
+        if (record->long_size)
+                snprintf(words, sizeof words, "the input has %" PRIu64 " bytes: too long for a command",
+                         record->long_size);
+        else if (record->has_nul)
                 snprintf(words, sizeof words, "the input has a NUL byte: no command can be given it");
+        else if (record->script && record->size == 0)
+                snprintf(words, sizeof words, "the joblog has no command for it");
         else
                 return false;
         window_end_unsent(&r->window, task, SCALER_REASON_NOT_STARTED, words);
@@ -65,17 +80,16 @@ static bool is_unfit(struct run *r, struct task *task, const struct input *in)
 
 static bool has_room(const struct run *r)
 {
-        bool limited = r->settings->url && r->settings->jobs > 0;
-        if (limited && r->window.pending >= (uint64_t)r->settings->jobs)
+        if (r->in_flight_max > 0 && r->window.pending >= r->in_flight_max)
                 return false;
-        return window_has_room(&r->window, r->inputs.given + 1);
+        return window_has_room(&r->window) && pace_wait_ms(&r->pace, clock_us()) == 0;
 }
 
 /* The next input as a task; false: none can be had now. */
 static bool take_input(struct run *r)
 {
-        struct input      in;
-        enum input_answer answer = inputs_next(&r->inputs, &in);
+        struct record     record;
+        enum input_answer answer = records_next(&r->records, &record);
         r->inputs_wait           = answer == INPUT_WAITS;
         if (answer == INPUT_ENDS)
                 r->inputs_ended = true;
@@ -83,8 +97,9 @@ static bool take_input(struct run *r)
                 run_break(r, "%s: %s", r->settings->input_file ? r->settings->input_file : "stdin", strerror(errno));
         if (answer != INPUT_IS_HERE)
                 return false;
-        struct task *task = window_add(&r->window, &in);
-        if (!is_unfit(r, task, &in) && !submit(r, task))
+        struct task *task = window_add(&r->window, &record);
+        pace_started(&r->pace, clock_us());
+        if (!is_unfit(r, task, &record) && !submit(r, task))
                 r->held = task;
         return true;
 }
@@ -99,10 +114,31 @@ void run_submit(struct run *r)
                         break;
 }
 
+static void count_lines(struct run *r, struct task *task, int index, const char *bytes, size_t size)
+{
+        size_t behind = 0;
+        while (behind < size && bytes[size - 1 - behind] != '\n')
+                behind++;
+        if (behind == size) {
+                task->piece[index] += size;
+                return;
+        }
+        task->lines[index] += task->piece[index] + size - behind;
+        task->piece[index] = behind;
+        window_enter_turn(&r->window, task);
+}
+
 static void keep(struct run *r, struct task *task, int stream, const char *bytes, size_t size)
 {
-        if (r->mode != RUN_KILLS && spool_add(&r->window.pool, &task->output[stream == 2], bytes, size) < 0)
+        int index = stream == 2;
+        if (r->mode == RUN_KILLS)
+                return;
+        if (spool_add(&r->window.pool, &task->output[index], bytes, size) < 0)
                 run_break(r, "outputs cannot be kept in TMPDIR: %s", strerror(errno));
+        if (index == 0)
+                task->received += size;
+        if (r->settings->line_buffer)
+                count_lines(r, task, index, bytes, size);
 }
 
 /* Takes what there is; true: there will be no more. */
@@ -142,6 +178,7 @@ void run_collect(struct run *r)
                 take_event(r, future);
                 scaler_future_unref(future);
         }
+        run_look_at_halt(r);
 }
 
 void run_cancel_all(struct run *r, uint32_t flags)

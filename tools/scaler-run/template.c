@@ -6,10 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-struct span {
-        const char *data;
-        size_t      size;
-};
+#define POSITION_DIGITS 6
 
 static struct span whole(struct span s)
 {
@@ -58,38 +55,81 @@ static struct span directory(struct span s)
         return size ? (struct span){ s.data, size } : (struct span){ "/", 1 };
 }
 
-static const struct placeholder {
-        const char *name;
-        struct span (*part)(struct span input);
-} placeholders[] = {
-        { "{}", whole },       { "{.}", without_extension },       { "{/}", base_name },
-        { "{//}", directory }, { "{/.}", base_without_extension },
+/* What stands between the braces: a position, perhaps, and a part; 0 is all values. */
+struct placeholder {
+        bool number; /* {#} */
+        long position;
+        struct span (*part)(struct span value);
+        size_t size; /* of it all; 0: there is none */
 };
 
-static const struct placeholder *find_placeholder(const char *at)
-{
-        for (size_t i = 0; i < sizeof placeholders / sizeof placeholders[0]; i++)
-                if (strncmp(at, placeholders[i].name, strlen(placeholders[i].name)) == 0)
-                        return &placeholders[i];
-        return NULL;
-}
+static const struct {
+        const char *name;
+        struct span (*part)(struct span value);
+} parts[] = {
+        { "}", whole }, { ".}", without_extension }, { "/}", base_name }, { "//}", directory },
+        { "/.}", base_without_extension },
+};
 
-/* Adds what stands at word for the placeholder there; its length, or 0 when there is none. */
-static size_t add_placeholder(struct text *out, const char *at, const struct input *in)
+/* Reads digits after an optional minus; 0 and no progress when there are none, or more than a position has. */
+static long read_position(const char **at)
 {
-        if (strncmp(at, "{#}", 3) == 0) {
-                text_print(out, "%" PRIu64, in->number);
-                return 3;
-        }
-        const struct placeholder *found = find_placeholder(at);
-        if (!found)
+        const char *digits   = **at == '-' ? *at + 1 : *at;
+        size_t      count    = strspn(digits, "0123456789");
+        long        position = 0;
+        if (count == 0 || count > POSITION_DIGITS)
                 return 0;
-        struct span part = found->part((struct span){ in->data, in->size });
-        text_add(out, part.data, part.size);
-        return strlen(found->name);
+        for (size_t i = 0; i < count; i++)
+                position = position * 10 + (digits[i] - '0');
+        if (position == 0)
+                return 0;
+        position = **at == '-' ? -position : position;
+        *at      = digits + count;
+        return position;
 }
 
-bool template_add(struct text *out, const char *word, const struct input *in)
+static struct placeholder read_placeholder(const char *word)
+{
+        if (strncmp(word, "{#}", 3) == 0)
+                return (struct placeholder){ .number = true, .size = 3 };
+        const char        *at    = word + 1;
+        struct placeholder found = { .position = read_position(&at) };
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+                if (strncmp(at, parts[i].name, strlen(parts[i].name)) == 0) {
+                        found.part = parts[i].part;
+                        found.size = (size_t)(at - word) + strlen(parts[i].name);
+                        break;
+                }
+        }
+        return found;
+}
+
+static void add_part(struct text *out, const struct placeholder *p, struct span value)
+{
+        struct span part = p->part(value);
+        text_add(out, part.data, part.size);
+}
+
+/* A position that there is no value for is empty. */
+static void add_placeholder(struct text *out, const struct placeholder *p, const struct values *v)
+{
+        long count = (long)v->count;
+        long index = p->position > 0 ? p->position - 1 : count + p->position;
+        if (p->number) {
+                text_print(out, "%" PRIu64, v->number);
+        } else if (p->position != 0) {
+                if (index >= 0 && index < count)
+                        add_part(out, p, v->items[index]);
+        } else {
+                for (long i = 0; i < count; i++) {
+                        if (i > 0)
+                                text_add_char(out, ' ');
+                        add_part(out, p, v->items[i]);
+                }
+        }
+}
+
+bool template_add(struct text *out, const char *word, const struct values *v)
 {
         bool replaced = false;
         while (*word) {
@@ -98,21 +138,30 @@ bool template_add(struct text *out, const char *word, const struct input *in)
                 word += plain;
                 if (*word == '\0')
                         break;
-                size_t size = add_placeholder(out, word, in);
-                if (size == 0)
+                struct placeholder found = read_placeholder(word);
+                if (found.size > 0)
+                        add_placeholder(out, &found, v);
+                else
                         text_add_char(out, *word);
-                replaced |= size > 0;
-                word += size ? size : 1;
+                replaced |= found.size > 0;
+                word += found.size ? found.size : 1;
         }
         return replaced;
 }
 
-void expansion_init(struct expansion *e, const struct settings *s)
+static void values_cut(struct values *v, const struct task *task)
 {
-        *e = (struct expansion){
-                .offsets = memory_grow(NULL, (s->command_count + 1) * sizeof *e->offsets),
-                .argv    = memory_grow(NULL, (s->command_count + 2) * sizeof *e->argv),
-        };
+        const char *at = task->values;
+        if (task->value_count > v->room) {
+                v->room  = task->value_count;
+                v->items = memory_grow(v->items, v->room * sizeof *v->items);
+        }
+        v->count  = task->value_count;
+        v->number = task->number;
+        for (size_t i = 0; i < v->count; i++) {
+                v->items[i] = (struct span){ at, strlen(at) };
+                at += v->items[i].size + 1;
+        }
 }
 
 void expansion_fini(struct expansion *e)
@@ -120,42 +169,73 @@ void expansion_fini(struct expansion *e)
         text_free(&e->bytes);
         free(e->offsets);
         free(e->argv);
+        free(e->values.items);
 }
 
 static void begin_word(struct expansion *e)
 {
+        if (e->count + 1 >= e->room) {
+                e->room    = e->room ? e->room * 2 : 16;
+                e->offsets = memory_grow(e->offsets, e->room * sizeof *e->offsets);
+                e->argv    = memory_grow(e->argv, e->room * sizeof *e->argv);
+        }
         e->offsets[e->count++] = e->bytes.size;
 }
 
-static void add_input(struct expansion *e, const struct input *in)
+static void add_words_of_values(struct expansion *e, const struct placeholder *p)
 {
-        begin_word(e);
-        text_add(&e->bytes, in->data, in->size);
-        text_add_char(&e->bytes, '\0');
+        for (size_t i = 0; i < e->values.count; i++) {
+                begin_word(e);
+                add_part(&e->bytes, p, e->values.items[i]);
+                text_add_char(&e->bytes, '\0');
+        }
 }
 
-static bool add_words(struct expansion *e, const struct settings *s, size_t first, const struct input *in)
+/* A word that is nothing but all the values is as many words. */
+static bool add_word(struct expansion *e, const char *word)
 {
-        bool replaced = false;
-        for (size_t i = first; i < s->command_count; i++) {
+        bool               replaced = true;
+        struct placeholder alone    = { .size = 0 };
+        if (*word == '{')
+                alone = read_placeholder(word);
+        if (alone.size > 0 && !word[alone.size] && alone.part && alone.position == 0) {
+                add_words_of_values(e, &alone);
+        } else {
                 begin_word(e);
-                replaced |= template_add(&e->bytes, s->command[i], in);
+                replaced = template_add(&e->bytes, word, &e->values);
                 text_add_char(&e->bytes, '\0');
         }
         return replaced;
 }
 
-void expansion_make(struct expansion *e, const struct settings *s, const struct input *in)
+static bool add_words(struct expansion *e, const struct settings *s, size_t first)
 {
-        e->count = 0;
+        bool replaced = false;
+        for (size_t i = first; i < s->command_count; i++)
+                replaced |= add_word(e, s->command[i]);
+        return replaced;
+}
+
+void expansion_make(struct expansion *e, const struct settings *s, const struct task *task)
+{
+        static const struct placeholder all = { .part = whole };
+        e->count                            = 0;
+        e->shell                            = s->shell || task->script;
         text_clear(&e->bytes);
-        if (s->shell) {
+        values_cut(&e->values, task);
+        if (task->script) {
+                add_words_of_values(e, &all);
+        } else if (s->shell) {
                 begin_word(e);
                 text_add(&e->bytes, s->command[0], strlen(s->command[0]) + 1);
-                add_input(e, in);
-                add_words(e, s, 1, in);
-        } else if (!add_words(e, s, 0, in) && !s->no_append) {
-                add_input(e, in);
+                add_words_of_values(e, &all);
+                add_words(e, s, 1);
+        } else if (!add_words(e, s, 0) && !s->no_append) {
+                add_words_of_values(e, &all);
+        }
+        if (e->count == 0) {
+                begin_word(e);
+                text_add_char(&e->bytes, '\0');
         }
         for (size_t i = 0; i < e->count; i++)
                 e->argv[i] = e->bytes.data + e->offsets[i];
@@ -179,16 +259,19 @@ static void add_quoted(struct text *out, const char *word)
         text_add_char(out, '\'');
 }
 
-void expansion_show(const struct expansion *e, const struct settings *s, struct text *out)
+void expansion_show(const struct expansion *e, bool script, struct text *out)
 {
-        if (s->shell)
+        if (script) {
+                text_add_string(out, e->argv[0]);
+                return;
+        }
+        if (e->shell)
                 text_add_string(out, "/bin/sh -c ");
         for (size_t i = 0; i < e->count; i++) {
                 if (i > 0)
                         text_add_char(out, ' ');
                 add_quoted(out, e->argv[i]);
-                if (s->shell && i == 0)
+                if (e->shell && i == 0)
                         text_add_string(out, " sh");
         }
-        text_add_char(out, '\n');
 }

@@ -1,28 +1,35 @@
 /*
- * template: one command line from the words of the user and one input.  The expansion is reused from
- * task to task and lent until the next one.
+ * template: one command line from the words of the user and the values of one task.  The expansion is reused
+ * from task to task and lent until the next one.
  */
 #ifndef RUN_TEMPLATE_H
 #define RUN_TEMPLATE_H
 
-#include "input.h"
 #include "settings.h"
+#include "window.h"
 
-struct expansion {
-        struct text  bytes;   /* all words, each with its terminator */
-        size_t      *offsets; /* of the words in bytes */
-        const char **argv;    /* NULL-terminated */
-        size_t       count;
+struct values {
+        struct span *items;
+        size_t       count, room;
+        uint64_t     number; /* of the task */
 };
 
-void expansion_init(struct expansion *e, const struct settings *s);
-void expansion_fini(struct expansion *e);
-void expansion_make(struct expansion *e, const struct settings *s, const struct input *in);
+struct expansion {
+        struct values values;
+        struct text   bytes;   /* all words, each with its terminator */
+        size_t       *offsets; /* of the words in bytes */
+        const char  **argv;    /* NULL-terminated */
+        size_t        count, room;
+        bool          shell; /* argv[0] is a script for /bin/sh */
+};
 
-/* The command as a shell would read it, for --dry-run. */
-void expansion_show(const struct expansion *e, const struct settings *s, struct text *out);
+void expansion_fini(struct expansion *e); /* of one that is all zero at first */
+void expansion_make(struct expansion *e, const struct settings *s, const struct task *task);
+
+/* Adds the command as a shell would read it; one from a joblog, a script, stands as it is. */
+void expansion_show(const struct expansion *e, bool script, struct text *out);
 
 /* Adds word with its placeholders replaced; true when it had any. */
-bool template_add(struct text *out, const char *word, const struct input *in);
+bool template_add(struct text *out, const char *word, const struct values *values);
 
 #endif

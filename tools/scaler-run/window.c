@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 void window_init(struct window *w, bool ordered)
 {
@@ -16,7 +17,7 @@ void window_init(struct window *w, bool ordered)
         w->free_count   = WINDOW_TASKS;
         for (uint32_t i = 0; i < WINDOW_TASKS; i++) {
                 w->free_places[i] = WINDOW_TASKS - 1 - i;
-                w->by_number[i]   = WINDOW_NOBODY;
+                w->by_order[i]   = WINDOW_NOBODY;
         }
         spool_pool_init(&w->pool, SPOOL_MEMORY_MAX);
 }
@@ -29,9 +30,9 @@ void window_fini(struct window *w)
         spool_pool_fini(&w->pool);
 }
 
-bool window_has_room(const struct window *w, uint64_t next_number)
+bool window_has_room(const struct window *w)
 {
-        return w->free_count > 0 && (!w->ordered || next_number < w->next_printed + WINDOW_TASKS);
+        return w->free_count > 0 && (!w->ordered || w->added + 1 < w->next_printed + WINDOW_TASKS);
 }
 
 bool window_is_empty(const struct window *w)
@@ -44,28 +45,66 @@ uint32_t window_place(const struct window *w, const struct task *task)
         return (uint32_t)(task - w->tasks);
 }
 
-struct task *window_add(struct window *w, const struct input *in)
+/* What no command can be given has NULs of its own, which are shown. */
+static char *copy_for_people(const struct record *record)
+{
+        char *copy = memory_copy(record->data, record->size);
+        for (size_t i = 0; i < record->size && !record->has_nul; i++)
+                if (copy[i] == '\0')
+                        copy[i] = ' ';
+        return copy;
+}
+
+struct task *window_add(struct window *w, const struct record *record)
 {
         uint32_t     place = w->free_places[--w->free_count];
         struct task *task  = &w->tasks[place];
         *task              = (struct task){
-                             .stage      = TASK_PENDING,
-                             .number     = in->number,
-                             .input      = memory_copy(in->data, in->size),
-                             .input_size = in->size,
-                             .next_ended = WINDOW_NOBODY,
+                             .stage       = TASK_PENDING,
+                             .number      = record->number,
+                             .order       = ++w->added,
+                             .values      = memory_copy(record->data, record->size),
+                             .values_size = record->size,
+                             .value_count = record->count,
+                             .script      = record->script,
+                             .next_ended  = WINDOW_NOBODY,
         };
+        task->input = record->count > 1 ? copy_for_people(record) : task->values;
         scaler_init(&task->failure, sizeof task->failure);
         scaler_init(&task->exit, sizeof task->exit);
         if (w->ordered)
-                w->by_number[in->number % WINDOW_TASKS] = place;
+                w->by_order[task->order % WINDOW_TASKS] = place;
         w->pending++;
         return task;
 }
 
-static void enter_ended(struct window *w, struct task *task)
+void window_enter_turn(struct window *w, struct task *task)
 {
         uint32_t place = window_place(w, task);
+        if (task->in_turn)
+                return;
+        task->in_turn = true;
+        if (w->last_ended == WINDOW_NOBODY)
+                w->first_ended = place;
+        else
+                w->tasks[w->last_ended].next_ended = place;
+        w->last_ended = place;
+}
+
+void window_leave_turn(struct window *w, struct task *task)
+{
+        w->first_ended   = task->next_ended;
+        task->next_ended = WINDOW_NOBODY;
+        task->in_turn    = false;
+        if (w->first_ended == WINDOW_NOBODY)
+                w->last_ended = WINDOW_NOBODY;
+}
+
+static void enter_ended(struct window *w, struct task *task)
+{
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        task->ended_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
         task->stage    = TASK_ENDED;
         w->pending--;
         if (task->state == SCALER_TASK_DONE)
@@ -74,13 +113,8 @@ static void enter_ended(struct window *w, struct task *task)
                 w->cancelled++;
         else
                 w->failed++;
-        if (w->ordered)
-                return;
-        if (w->last_ended == WINDOW_NOBODY)
-                w->first_ended = place;
-        else
-                w->tasks[w->last_ended].next_ended = place;
-        w->last_ended = place;
+        if (!w->ordered)
+                window_enter_turn(w, task);
 }
 
 void window_end(struct window *w, struct task *task, bool cancel_asked)
@@ -105,20 +139,18 @@ void window_end_unsent(struct window *w, struct task *task, int32_t reason, cons
 
 struct task *window_next(struct window *w)
 {
-        uint32_t place = w->ordered ? w->by_number[w->next_printed % WINDOW_TASKS] : w->first_ended;
+        uint32_t place = w->ordered ? w->by_order[w->next_printed % WINDOW_TASKS] : w->first_ended;
         return place == WINDOW_NOBODY ? NULL : &w->tasks[place];
 }
 
 static void leave_order(struct window *w, struct task *task)
 {
         if (w->ordered) {
-                w->by_number[task->number % WINDOW_TASKS] = WINDOW_NOBODY;
-                w->next_printed                           = task->number + 1;
-                return;
+                w->by_order[task->order % WINDOW_TASKS] = WINDOW_NOBODY;
+                w->next_printed                          = task->order + 1;
+        } else if (task->in_turn) {
+                window_leave_turn(w, task);
         }
-        w->first_ended = task->next_ended;
-        if (w->first_ended == WINDOW_NOBODY)
-                w->last_ended = WINDOW_NOBODY;
 }
 
 void task_forget_output(struct window *w, struct task *task)
@@ -126,7 +158,10 @@ void task_forget_output(struct window *w, struct task *task)
         for (int i = 0; i < 2; i++) {
                 spool_clear(&w->pool, &task->output[i]);
                 task->printed[i] = (struct spool_cursor){ 0 };
+                task->lines[i]   = 0;
+                task->piece[i]   = 0;
         }
+        task->received = 0;
 }
 
 void window_remove(struct window *w, struct task *task)
@@ -134,7 +169,10 @@ void window_remove(struct window *w, struct task *task)
         leave_order(w, task);
         task_forget_output(w, task);
         scaler_future_unref(task->future);
-        free(task->input);
+        if (task->input != task->values)
+                free(task->input);
+        free(task->values);
+        free(task->command);
         uint32_t place                  = window_place(w, task);
         *task                           = (struct task){ .stage = TASK_FREE };
         w->free_places[w->free_count++] = place;

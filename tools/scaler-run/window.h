@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "input.h"
+#include "record.h"
 #include "spool.h"
 
 #define WINDOW_TASKS  1024
@@ -20,26 +20,39 @@ enum task_stage { TASK_FREE = 0, TASK_PENDING, TASK_ENDED };
 
 struct task {
         enum task_stage     stage;
-        uint64_t            number; /* from 1 */
+        uint64_t            number; /* from 1, what people know it by */
+        uint64_t            order;  /* from 1, without holes */
         scaler_future      *future; /* NULL: never submitted */
-        char               *input;
-        size_t              input_size;
+        char               *values; /* with a NUL between each two */
+        size_t              values_size;
+        uint32_t            value_count;
+        char               *input;  /* for people: the values with a space between each two */
+        bool                script; /* the value is the whole command */
+        char               *command; /* as a shell would read it; NULL: nobody asked */
         scaler_task_state   state; /* when ENDED: DONE, FAILED or CANCELLED */
         scaler_failure      failure;
         scaler_exit         exit;
+        int64_t             ended_ms; /* since 1970 */
+        uint64_t            received; /* bytes of stdout */
         struct spool        output[2]; /* stdout, stderr */
         struct spool_cursor printed[2];
-        uint32_t            next_ended; /* in the order of ending */
+        bool                announced; /* its command is printed */
+        bool                stored;    /* its results are in their files */
+        size_t              lines[2];  /* bytes of whole lines, not printed yet; when lines are printed as they come */
+        size_t              piece[2];  /* bytes behind them */
+        bool                in_turn;
+        uint32_t            next_ended; /* in the order of ending, or of having lines */
 };
 
 struct window {
         struct task       tasks[WINDOW_TASKS];
         uint32_t          free_places[WINDOW_TASKS];
         uint32_t          free_count;
-        uint32_t          by_number[WINDOW_TASKS]; /* number % WINDOW_TASKS -> place, in input order only */
+        uint32_t          by_order[WINDOW_TASKS]; /* order % WINDOW_TASKS -> place, in input order only */
         uint32_t          first_ended, last_ended;
         bool              ordered;
-        uint64_t          next_printed; /* number of the oldest unprinted task */
+        uint64_t          added;
+        uint64_t          next_printed; /* order of the oldest unprinted task */
         uint32_t          pending;
         uint64_t          done, failed, cancelled;
         struct spool_pool pool;
@@ -48,9 +61,9 @@ struct window {
 void window_init(struct window *w, bool ordered);
 void window_fini(struct window *w);
 
-bool         window_has_room(const struct window *w, uint64_t next_number);
+bool         window_has_room(const struct window *w);
 bool         window_is_empty(const struct window *w);
-struct task *window_add(struct window *w, const struct input *in);
+struct task *window_add(struct window *w, const struct record *record);
 uint32_t     window_place(const struct window *w, const struct task *task);
 
 /* Ends a task by its future, or by words of our own.  A cancel that nobody here asked for is a failure. */
@@ -60,6 +73,10 @@ void window_end_unsent(struct window *w, struct task *task, int32_t reason, cons
 /* Who prints next, ended or not; NULL: nobody here. */
 struct task *window_next(struct window *w);
 void         window_remove(struct window *w, struct task *task);
+
+/* Without order: a task that runs has lines to print, and has printed them. */
+void window_enter_turn(struct window *w, struct task *task);
+void window_leave_turn(struct window *w, struct task *task);
 
 void task_forget_output(struct window *w, struct task *task);
 

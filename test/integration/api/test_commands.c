@@ -1,7 +1,9 @@
 /* Commands end to end, in one process: how they end, what they print, what they see. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "cluster.h"
 
@@ -127,6 +129,29 @@ START_TEST(environment_folder_and_input_are_as_the_spec_says)
         ck_assert_int_eq(scaler_future_failure(f, &failure), 0);
         ck_assert_ptr_nonnull(strstr(failure.text, "/no/such/folder"));
         scaler_future_unref(f);
+}
+END_TEST
+
+START_TEST(niceness_is_added_to_the_workers)
+{
+        const char *const argv[] = { "nice", NULL };
+        scaler_command    command;
+        scaler_spec       spec;
+        scaler_error      err;
+        char              expected[16];
+        int               ours = getpriority(PRIO_PROCESS, 0) + 3;
+        scaler_init(&command, sizeof command);
+        scaler_init(&spec, sizeof spec);
+        command.argv = argv;
+        command.nice = 3;
+        spec.command = &command;
+        snprintf(expected, sizeof expected, "%d\n", ours < 19 ? ours : 19);
+        expect_bytes(submit_spec(c.client, &spec), expected, strlen(expected));
+        command.nice = 20;
+        ck_assert_int_eq(scaler_client_submit(c.client, &spec, NULL, &err), SCALER_E_INVALID);
+        command.nice = -1;
+        ck_assert_int_eq(scaler_client_submit(c.client, &spec, NULL, &err), SCALER_E_INVALID);
+        ck_assert_ptr_nonnull(strstr(err.text, "nice"));
 }
 END_TEST
 
@@ -298,6 +323,7 @@ int main(void)
         tcase_add_test(t, a_signal_is_told_as_one);
         tcase_add_test(t, a_command_that_cannot_start_says_which_and_why);
         tcase_add_test(t, environment_folder_and_input_are_as_the_spec_says);
+        tcase_add_test(t, niceness_is_added_to_the_workers);
         tcase_add_test(t, without_input_stdin_is_empty);
         tcase_add_test(t, collected_output_is_bounded_and_the_limit_is_told);
         tcase_add_test(t, output_max_ends_a_command_that_prints_more);

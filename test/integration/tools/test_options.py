@@ -28,6 +28,9 @@ LIMITS = {
         "--jobs": ("1", "1024"),
         "--timeout": ("1ms", YEAR),
         "--retries": ("0", "1000"),
+        "--max-args": ("0", "65536"),
+        "--nice": ("0", "19"),
+        "--delay": ("0", YEAR),
         "--kill-grace": ("1ms", "86400"),
         "--scheduler-timeout": ("1ms", YEAR),
     },
@@ -115,7 +118,38 @@ class Options(ToolTest):
     def test_what_does_not_go_together_is_refused(self):
         self.assert_refused(run("scaler-run", "-a", "f", "echo", ":::", "a"), "scaler-run", "--arg-file")
         self.assert_refused(run("scaler-run", "--json", "--tag", "echo", ":::", "a"), "scaler-run", "--json", "--tag")
-        self.assert_refused(run("scaler-run", "echo", ":::", "a", ":::", "b"), "scaler-run", "':::'")
+        for pair in (["--json", "-v"], ["--json", "--line-buffer"], ["--group", "--line-buffer"],
+                     ["--results=d", "--line-buffer"], ["--eta", "--no-progress"]):
+            words = [word.split("=")[0] for word in pair if word != "-v"]
+            self.assert_refused(run("scaler-run", *pair, "echo", ":::", "a"), "scaler-run", *words)
+        log = "--joblog=" + self.path("log")
+        self.assert_refused(run("scaler-run", log, "--resume", "--retry-failed"), "scaler-run", "--retry-failed")
+        self.assert_refused(run("scaler-run", log, "--retry-failed", "echo"), "scaler-run", "a command")
+        self.assert_refused(run("scaler-run", log, "--retry-failed", ":::", "a"), "scaler-run", "inputs")
+        self.assert_refused(run("scaler-run", log, "--retry-failed", "--results=d"), "scaler-run", "--results")
+        self.assertFalse(os.path.exists(self.path("log")))
+        for option in ("--resume", "--retry-failed"):
+            self.assert_refused(run("scaler-run", option, "echo"), "scaler-run", option, "--joblog")
+
+    def test_lists_without_what_they_need_are_refused(self):
+        self.assert_refused(run("scaler-run", "echo", ":::+", "a"), "scaler-run", "':::+'")
+        self.assert_refused(run("scaler-run", "echo", "::::+", "a"), "scaler-run", "'::::+'")
+        self.assert_refused(run("scaler-run", "echo", "::::"), "scaler-run", "'::::'")
+        self.assert_refused(run("scaler-run", "-a", "f", "echo", "::::", "g"), "scaler-run", "--arg-file")
+
+    def test_words_that_mean_nothing_are_named(self):
+        bad = {"--halt": ["", "now", "soon,fail=0", "soon,fail=101%", "now,fail=1000000001"],
+               "--max-rate": ["", "0", "1000001", "5/d", "1/s "],
+               "--colsep": ["", "[", "(", "a**("], "--workdir": [""], "--results": [""], "--joblog": [""]}
+        for option, values in bad.items():
+            for value in values:
+                done = run("scaler-run", "-n", option, value, "echo", ":::", "a")
+                self.assert_refused(done, "scaler-run", option, f"'{value}'")
+        good = {"--halt": ["never", "soon,fail=1", "now,success=100%", "soon,done=1000000000"],
+                "--max-rate": ["1", "1000000/s", "1/m", "1/h"]}
+        for option, values in good.items():
+            for value in values:
+                self.assert_ends(run("scaler-run", "-n", option, value, "echo", ":::", "a"), 0, "echo a\n", "")
 
     def test_tokens_are_checked_before_anything_else(self):
         for name in ("scaler-scheduler", "scaler-worker"):

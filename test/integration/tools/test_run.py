@@ -63,8 +63,9 @@ class Run(ToolTest):
         self.assert_ends(done, 0, out, err)
 
     def test_without_order_who_ends_first_prints_first(self):
-        script = f'if [ "$1" = 1 ]; then while [ ! -e {self.path("9")} ]; do sleep 0.01; done; fi; ' \
-                 f': > {self.path("")}$1; echo $1'
+        nine = self.path("9")
+        script = f'if [ "$1" = 1 ]; then while [ ! -s {nine} ] || kill -0 "$(cat {nine})"; do sleep 0.01; done; ' \
+                 f'fi 2>{nine}.err; echo $1; echo $$ > {self.path("")}$1'
         done = run("scaler-run", "-u", "-j2", "--shell", script, ":::", *map(str, range(1, 10)))
         self.assert_ends(done, 0, lines(2, 3, 4, 5, 6, 7, 8, 9, 1), "")
 

@@ -1,19 +1,14 @@
 /*
- * The parts of the tools that need no cluster: numbers on the command line, inputs in pieces, placeholders,
- * outputs that are put aside, and JSON made piece by piece.
+ * The parts of the tools that need no cluster: numbers on the command line, outputs that are put aside, JSON
+ * made piece by piece, and the order of printing.
  */
 #include <check.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "input.h"
 #include "json.h"
 #include "option.h"
 #include "report.h"
 #include "spool.h"
-#include "template.h"
 
 /* ---- options ---- */
 
@@ -57,187 +52,6 @@ START_TEST(times_know_their_units)
         }
         for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
                 ck_assert_msg(!option_read_time(bad[i], &ms), "'%s'", bad[i]);
-}
-END_TEST
-
-/* ---- inputs ---- */
-
-struct feed {
-        struct inputs   in;
-        struct settings settings;
-        int             write_fd;
-};
-
-static void open_feed(struct feed *f, bool null_separated)
-{
-        int ends[2];
-        ck_assert_int_eq(pipe(ends), 0);
-        *f                         = (struct feed){ .write_fd = ends[1] };
-        f->settings.null_separated = null_separated;
-        f->settings.inputs_given   = true; /* opens nothing; the pipe is put in its place */
-        ck_assert_int_eq(inputs_open(&f->in, &f->settings), 0);
-        f->in.fd          = ends[0];
-        f->in.total_known = false;
-        fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
-}
-
-static void feed(struct feed *f, const char *bytes, size_t size)
-{
-        ck_assert_int_eq(write(f->write_fd, bytes, size), (ssize_t)size);
-}
-
-static void close_feed(struct feed *f)
-{
-        inputs_close(&f->in);
-}
-
-static void expect_input(struct feed *f, const char *text)
-{
-        struct input in;
-        ck_assert_int_eq(inputs_next(&f->in, &in), INPUT_IS_HERE);
-        ck_assert_uint_eq(in.size, strlen(text));
-        ck_assert_mem_eq(in.data, text, in.size);
-}
-
-START_TEST(a_slow_writer_never_blocks_the_reader)
-{
-        struct feed  f;
-        struct input in;
-        open_feed(&f, false);
-        ck_assert_int_eq(inputs_next(&f.in, &in), INPUT_WAITS);
-        feed(&f, "one\ntw", 6);
-        expect_input(&f, "one");
-        ck_assert_int_eq(inputs_next(&f.in, &in), INPUT_WAITS);
-        feed(&f, "o\r\n\nno end", 10);
-        expect_input(&f, "two\r");
-        expect_input(&f, "");
-        ck_assert_int_eq(inputs_next(&f.in, &in), INPUT_WAITS);
-        close(f.write_fd);
-        expect_input(&f, "no end");
-        ck_assert_int_eq(inputs_next(&f.in, &in), INPUT_ENDS);
-        ck_assert(f.in.total_known);
-        ck_assert_uint_eq(f.in.total, 4);
-        close_feed(&f);
-}
-END_TEST
-
-START_TEST(nul_ends_inputs_when_asked)
-{
-        struct feed  f;
-        struct input in;
-        open_feed(&f, true);
-        feed(&f, "a\nb\0\0c", 6);
-        close(f.write_fd);
-        expect_input(&f, "a\nb");
-        expect_input(&f, "");
-        expect_input(&f, "c");
-        ck_assert_int_eq(inputs_next(&f.in, &in), INPUT_ENDS);
-        close_feed(&f);
-}
-END_TEST
-
-START_TEST(a_line_that_is_too_long_is_counted_not_kept)
-{
-        struct feed  f;
-        struct input in;
-        char        *part  = calloc(1, 65536);
-        uint64_t     total = 0;
-        memset(part, 'x', 65536);
-        open_feed(&f, false);
-        for (int i = 0; i < 40; i++) {
-                feed(&f, part, 65536);
-                total += 65536;
-                ck_assert_int_eq(inputs_next(&f.in, &in), INPUT_WAITS);
-        }
-        ck_assert_uint_lt(f.in.ahead.room, 4 * INPUT_BYTES_MAX);
-        feed(&f, "\nshort\n", 7);
-        ck_assert_int_eq(inputs_next(&f.in, &in), INPUT_IS_HERE);
-        ck_assert_uint_eq(in.long_size, total);
-        ck_assert_uint_le(in.size, 64);
-        expect_input(&f, "short");
-        close(f.write_fd);
-        close_feed(&f);
-        free(part);
-}
-END_TEST
-
-START_TEST(the_longest_line_is_an_input)
-{
-        struct feed  f;
-        struct input in;
-        char        *part = calloc(1, INPUT_BYTES_MAX + 1);
-        memset(part, 'x', INPUT_BYTES_MAX);
-        part[INPUT_BYTES_MAX] = '\n';
-        open_feed(&f, false);
-        size_t sent = 0;
-        while (sent < INPUT_BYTES_MAX + 1) {
-                size_t size = INPUT_BYTES_MAX + 1 - sent < 65536 ? INPUT_BYTES_MAX + 1 - sent : 65536;
-                feed(&f, part + sent, size);
-                sent += size;
-                inputs_read_ahead(&f.in);
-        }
-        ck_assert_int_eq(inputs_next(&f.in, &in), INPUT_IS_HERE);
-        ck_assert_uint_eq(in.size, INPUT_BYTES_MAX);
-        ck_assert_uint_eq(in.long_size, 0);
-        close(f.write_fd);
-        close_feed(&f);
-        free(part);
-}
-END_TEST
-
-START_TEST(reading_ahead_tells_the_total_early)
-{
-        struct feed f;
-        open_feed(&f, false);
-        feed(&f, "1\n2\n3", 5);
-        expect_input(&f, "1");
-        close(f.write_fd);
-        inputs_read_ahead(&f.in);
-        ck_assert(f.in.total_known);
-        ck_assert_uint_eq(f.in.total, 3);
-        close_feed(&f);
-}
-END_TEST
-
-/* ---- placeholders ---- */
-
-START_TEST(placeholders_mean_what_gnu_parallel_means)
-{
-        static const struct {
-                const char *input, *expected;
-        } rows[] = {
-                { "foo", "[foo] [foo] [foo] [.] [foo] 7" },
-                { "foo.tar.gz", "[foo.tar.gz] [foo.tar] [foo.tar.gz] [.] [foo.tar] 7" },
-                { "dir.d/file", "[dir.d/file] [dir.d/file] [file] [dir.d] [file] 7" },
-                { "dir.d/file.", "[dir.d/file.] [dir.d/file] [file.] [dir.d] [file] 7" },
-                { ".x", "[.x] [] [.x] [.] [] 7" },
-                { "a/.x", "[a/.x] [a/] [.x] [a] [] 7" },
-                { "a/b/", "[a/b/] [a/b/] [] [a] [] 7" },
-                { "/a", "[/a] [/a] [a] [/] [a] 7" },
-                { "a//b", "[a//b] [a//b] [b] [a] [b] 7" },
-                { "/", "[/] [/] [] [/] [] 7" },
-                { "", "[] [] [] [.] [] 7" },
-        };
-        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-                struct text        out = { 0 };
-                const struct input in  = { .data = rows[i].input, .size = strlen(rows[i].input), .number = 7 };
-                ck_assert(template_add(&out, "[{}] [{.}] [{/}] [{//}] [{/.}] {#}", &in));
-                ck_assert_str_eq(out.data, rows[i].expected);
-                text_free(&out);
-        }
-}
-END_TEST
-
-START_TEST(other_braces_are_left_alone)
-{
-        struct text        out = { 0 };
-        const struct input in  = { .data = "{}", .size = 2, .number = 1 };
-        ck_assert(!template_add(&out, "{ } {x} {/x} {{", &in));
-        ck_assert_str_eq(out.data, "{ } {x} {/x} {{");
-        text_clear(&out);
-        ck_assert(template_add(&out, "{{}}", &in));
-        ck_assert_str_eq(out.data, "{{}}");
-        text_free(&out);
 }
 END_TEST
 
@@ -330,10 +144,10 @@ END_TEST
 
 static char *make_report(struct window *w, const char *bytes, size_t size, size_t step)
 {
-        struct report      r    = { 0 };
-        struct text        out  = { 0 };
-        const struct input in   = { .data = "in\"put", .size = 6, .number = 1 };
-        struct task       *task = window_add(w, &in);
+        struct report       r    = { 0 };
+        struct text         out  = { 0 };
+        const struct record in   = { .data = "in\"put", .size = 6, .count = 1, .number = 1 };
+        struct task        *task = window_add(w, &in);
         for (size_t at = 0; at < size; at += step)
                 ck_assert_int_eq(spool_add(&w->pool, &task->output[0], bytes + at, size - at < step ? size - at : step),
                                  0);
@@ -401,7 +215,7 @@ END_TEST
 
 static struct task *add(struct window *w, uint64_t number)
 {
-        const struct input in = { .data = "", .size = 0, .number = number };
+        const struct record in = { .data = "", .size = 0, .count = 1, .number = number };
         return window_add(w, &in);
 }
 
@@ -410,12 +224,12 @@ START_TEST(nobody_gets_further_ahead_than_the_window)
         struct window *w = malloc(sizeof *w);
         window_init(w, true);
         for (uint64_t n = 1; n <= WINDOW_TASKS; n++) {
-                ck_assert(window_has_room(w, n));
+                ck_assert(window_has_room(w));
                 struct task *task = add(w, n);
                 if (n > 1)
                         window_end_unsent(w, task, SCALER_REASON_TASK, "");
         }
-        ck_assert(!window_has_room(w, WINDOW_TASKS + 1));
+        ck_assert(!window_has_room(w));
         struct task *oldest = window_next(w);
         ck_assert_uint_eq(oldest->number, 1);
         ck_assert_int_eq(oldest->stage, TASK_PENDING);
@@ -455,13 +269,6 @@ int main(void)
                 numbers_are_read_strictly,
                 sizes_know_their_units,
                 times_know_their_units,
-                a_slow_writer_never_blocks_the_reader,
-                nul_ends_inputs_when_asked,
-                a_line_that_is_too_long_is_counted_not_kept,
-                the_longest_line_is_an_input,
-                reading_ahead_tells_the_total_early,
-                placeholders_mean_what_gnu_parallel_means,
-                other_braces_are_left_alone,
                 what_exceeds_memory_goes_to_a_file_and_comes_back,
                 small_outputs_take_little_memory,
                 a_file_that_cannot_be_made_is_an_error,

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -179,6 +180,23 @@ START_TEST(the_directory_is_entered)
         run_command(&run, &command);
         ck_assert_int_eq(strncmp(said(&run, 1), dir, strlen(dir)), 0);
         forget(&run);
+}
+END_TEST
+
+START_TEST(niceness_is_added_and_stops_at_nineteen)
+{
+        for (uint32_t asked = 0; asked <= 19; asked += 19) {
+                struct run        run = { 0 };
+                struct sc_view    argv[ARGS_MAX];
+                struct sc_command command = command_of(argv, "nice", NULL);
+                char              expected[16];
+                const int         ours = getpriority(PRIO_PROCESS, 0) + (int)asked;
+                command.nice           = asked;
+                snprintf(expected, sizeof expected, "%d\n", ours < 19 ? ours : 19);
+                run_command(&run, &command);
+                ck_assert_str_eq(said(&run, 1), expected);
+                forget(&run);
+        }
 }
 END_TEST
 
@@ -428,6 +446,7 @@ int main(void)
         tcase_add_test(tests, an_empty_environment_is_empty);
         tcase_add_test(tests, thousands_of_variables_are_no_trouble);
         tcase_add_test(tests, the_directory_is_entered);
+        tcase_add_test(tests, niceness_is_added_and_stops_at_nineteen);
         tcase_add_test(tests, a_missing_directory_is_named);
         tcase_add_test(tests, a_command_that_cannot_run_says_exactly_why);
         tcase_add_test(tests, an_argument_list_too_long_is_called_so);

@@ -159,13 +159,15 @@ START_TEST(a_command_comes_back_the_same)
                                         .argv       = argv,
                                         .argc       = 3,
                                         .env        = env,
-                                        .envc       = 3 };
+                                        .envc       = 3,
+                                        .nice       = 7 };
         struct sc_view          argv_back[3], env_back[3];
         struct sc_command       back;
         ck_assert_int_eq(sc_body_pack_command(&buf, &k), 0);
         ck_assert_int_eq(unpack(&back, argv_back, env_back), 0);
         ck_assert_uint_eq(back.flags, k.flags);
         ck_assert_uint_eq(back.output_max, k.output_max);
+        ck_assert_uint_eq(back.nice, 7);
         ck_assert(same(back.cwd, k.cwd) && same(back.input, k.input));
         ck_assert_uint_eq(back.argc, 3);
         ck_assert_uint_eq(back.envc, 3);
@@ -264,6 +266,22 @@ START_TEST(the_longest_command_line_comes_back_and_one_more_is_refused)
 }
 END_TEST
 
+START_TEST(niceness_ends_at_nineteen)
+{
+        const struct sc_view argv[] = { text("x") };
+        struct sc_command    k      = { .argv = argv, .argc = 1, .nice = SC_NICE_MAX }, out;
+        struct sc_view       back[1];
+        ck_assert_int_eq(packed(k), 0);
+        ck_assert_int_eq(unpack(&out, back, NULL), 0);
+        ck_assert_uint_eq(out.nice, SC_NICE_MAX);
+        sc_buf_reset(&buf);
+        k.nice++;
+        ck_assert_int_eq(packed(k), SC_E_INVALID);
+        ck_assert_int_eq(command_of("\x82\x05\x91\xc4\x01x\x07\x13", 8), 0);
+        ck_assert_int_eq(command_of("\x82\x05\x91\xc4\x01x\x07\x14", 8), SC_E_PROTOCOL);
+}
+END_TEST
+
 START_TEST(a_command_fills_a_body_to_the_byte)
 {
         const struct sc_view argv[] = { text("cat") };
@@ -271,6 +289,9 @@ START_TEST(a_command_fills_a_body_to_the_byte)
         ck_assert_int_eq(packed(k), 0);
         ck_assert_uint_eq(buf.len, SC_BODY_MAX);
         sc_buf_reset(&buf);
+        k.nice = 1;
+        ck_assert_int_eq(packed(k), SC_E_TOO_BIG);
+        k.nice = 0;
         k.input.len++;
         ck_assert_int_eq(packed(k), SC_E_TOO_BIG);
 }
@@ -350,6 +371,7 @@ int main(void)
         tcase_add_test(tests, what_no_command_may_hold_is_not_packed);
         tcase_add_test(tests, what_no_command_may_hold_is_refused);
         tcase_add_test(tests, the_longest_command_line_comes_back_and_one_more_is_refused);
+        tcase_add_test(tests, niceness_ends_at_nineteen);
         tcase_add_test(tests, a_command_fills_a_body_to_the_byte);
         tcase_add_test(tests, a_body_cut_or_changed_anywhere_does_no_harm);
         tcase_add_test(tests, a_small_or_failing_buffer_takes_nothing_of_a_body);

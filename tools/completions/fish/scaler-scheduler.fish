@@ -1,0 +1,16 @@
+# fish completion of scaler-scheduler, made by tools/completions/make
+complete -c scaler-scheduler -f
+complete -c scaler-scheduler -l name -x -d 'for people (host name and pid)'
+complete -c scaler-scheduler -l tasks-max -x -d 'tasks held (10000000)'
+complete -c scaler-scheduler -l bytes-max -x -d 'arguments and results held (a quarter of RAM)'
+complete -c scaler-scheduler -l peers-max -x -d 'links at once (65536)'
+complete -c scaler-scheduler -l client-tasks-max -x -d 'tasks held of one client (--tasks-max)'
+complete -c scaler-scheduler -l losses-max -x -d 'the N-th lost run ends a task (3)'
+complete -c scaler-scheduler -l silent -x -d 'a peer silent for so long is lost (10)'
+complete -c scaler-scheduler -l client-grace -x -d 'a lost client\'s tasks wait so long (60)'
+complete -c scaler-scheduler -l token-file -r -F -d 'its first line is the secret every peer must say'
+complete -c scaler-scheduler -l insecure -d 'listen beyond loopback without a token'
+complete -c scaler-scheduler -l ready-file -r -F -d 'holds the addresses once they are bound'
+complete -c scaler-scheduler -l log-level -x -a 'none error warn info debug' -d 'none error warn info debug (info)'
+complete -c scaler-scheduler -s h -l help -d 'print this and exit'
+complete -c scaler-scheduler -s V -l version -d 'print the version and exit'

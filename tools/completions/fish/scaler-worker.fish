@@ -1,0 +1,15 @@
+# fish completion of scaler-worker, made by tools/completions/make
+complete -c scaler-worker -f
+complete -c scaler-worker -s j -l slots -x -d 'tasks at once (usable CPUs)'
+complete -c scaler-worker -l name -x -d 'for people (host name and pid)'
+complete -c scaler-worker -l plugin -r -F -d 'registers functions; may be given again'
+complete -c scaler-worker -l no-commands -d 'run functions only'
+complete -c scaler-worker -l prefetch -x -d 'tasks kept near beyond the slots (adapts)'
+complete -c scaler-worker -l keep -x -d 'running tasks outlive a lost link so long (60)'
+complete -c scaler-worker -l kill-grace -x -d 'from SIGTERM to SIGKILL (5)'
+complete -c scaler-worker -l scheduler-timeout -x -d 'give up after so long without a scheduler (never)'
+complete -c scaler-worker -l token-file -r -F -d 'its first line is the secret to say'
+complete -c scaler-worker -l ready-file -r -F -d 'holds the name once linked'
+complete -c scaler-worker -l log-level -x -a 'none error warn info debug' -d 'none error warn info debug (info)'
+complete -c scaler-worker -s h -l help -d 'print this and exit'
+complete -c scaler-worker -s V -l version -d 'print the version and exit'
