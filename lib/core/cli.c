@@ -131,7 +131,7 @@ static void on_application(struct sc_cli *c, const struct sc_event *ev, struct s
         else if (ev->kind == SC_EV_CANCEL)
                 sc_cli_cancel(c, &ev->msg->cancel, out);
         else if (ev->kind == SC_EV_CONSUMED)
-                sc_cli_consumed(c, ev->task, ev->count > 0 ? ev->count : ev->bytes.len, out);
+                sc_cli_consumed(c, ev->task, ev->count, out);
         else if (ev->kind == SC_EV_QUERY)
                 sc_cli_query(c, &ev->msg->query, out);
         else

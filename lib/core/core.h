@@ -30,7 +30,7 @@ enum sc_event_kind {
         /* client */
         SC_EV_SUBMIT,   /* the application: msg.submit; call sc_cli_admissible() first */
         SC_EV_CANCEL,   /* the application: msg.cancel */
-        SC_EV_CONSUMED, /* the application has taken output: `task`, `bytes` more */
+        SC_EV_CONSUMED, /* the application has taken output: `task`, `count` bytes more */
         SC_EV_QUERY,    /* the application: msg.query */
         SC_EV_CLOSE,    /* the application closes the client: say BYE, end all futures */
         /* worker */

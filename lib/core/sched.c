@@ -161,10 +161,10 @@ static struct sched_link *link_new(struct sc_sched *s, sc_link_id id, const stru
         return l;
 }
 
-static bool admin_up(struct sc_sched *s, const struct sched_link *l, struct sc_out *out)
+static bool admin_up(struct sc_sched *s, struct sched_link *l, struct sc_out *out)
 {
         s->admin_links++;
-        sc_sched_welcome(s, l->id, 0, out);
+        sc_sched_welcome(s, l, 0, out);
         return true;
 }
 
@@ -243,6 +243,8 @@ static void on_msg(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
                 close_send(out, l->id, SC_OK, "bye");
                 /* With a status it is the link that was given up, and its peer may be here on another one. */
                 link_down(s, l, m->bye.status == SC_OK, out);
+        } else if (!l->welcomed) {
+                sc_sched_nonsense(s, l, SC_E_PROTOCOL, "words before it was welcomed", out);
         } else if (l->role == SC_ROLE_WORKER) {
                 on_worker_msg(s, l, m, out);
         } else {
@@ -366,7 +368,7 @@ static void lists_init(struct sc_sched *s)
 {
         struct sc_list *const lists[] = {
                 &s->touched, &s->todo_workers, &s->todo_clients, &s->lost_clients,
-                &s->hungry,  &s->dead_workers, &s->dead_clients,
+                &s->hungry,  &s->dead_workers, &s->dead_clients, &s->idle_tallies,
         };
         for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
                 sc_list_init(lists[i]);
@@ -388,6 +390,7 @@ struct sc_sched *sc_sched_create(struct sc_mem *mem, const struct sc_sched_optio
         sc_map_init(&s->links, mem);
         sc_map_init(&s->peers, mem);
         sc_map_init(&s->clients, mem);
+        sc_map_init(&s->tallies, mem);
         sc_heap_init(&s->roomy, mem, sc_sched_roomier, sc_sched_roomy_moved);
         sc_sched_tasks_init(s);
         return s;
@@ -420,6 +423,7 @@ void sc_sched_destroy(struct sc_sched *s)
         bury(s);
         sc_sched_rows_fini(s);
         peers_destroy(s);
+        sc_sched_tallies_fini(s);
         sc_sched_table_fini(&s->classes, s->mem);
         sc_sched_table_fini(&s->client_at, s->mem);
         sc_sched_table_fini(&s->worker_at, s->mem);

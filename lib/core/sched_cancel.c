@@ -45,12 +45,6 @@ static void ask_free(struct sc_sched *s, struct sched_task *t)
         s->ask_free     = at;
 }
 
-void sc_sched_asks_drop(struct sc_sched *s, struct sched_task *t)
-{
-        while (t->asks != SCHED_NONE)
-                ask_free(s, t);
-}
-
 /* Those whose link is gone make room; links are never reused, so nobody is mistaken for them. */
 static void asks_prune(struct sc_sched *s, struct sched_task *t)
 {
@@ -160,6 +154,8 @@ static void fire(struct sc_sched *s, struct sched_timer *timer, struct sc_out *o
         struct sched_task *t = sc_sched_row(s, timer->row);
         sc_heap_remove(&s->timers, timer->position);
         struct sched_worker *w = sc_sched_worker(s, t->worker);
+        if (w->gone)
+                return; /* as in sc_sched_stop; another run of it may have been over its limit, too */
         if (timer->told) {
                 sc_sched_close(s, sc_sched_link(s, w->link), SC_E_TIMEOUT, "a run went on past its limit", out);
                 return;

@@ -85,6 +85,8 @@ static void worker_check(const struct sc_sched *s, const struct sched_worker *w)
 {
         SC_ASSERT(w->gone == (w->link == 0));
         SC_ASSERT(w->gone || sc_sched_link(s, w->link)->index == w->self);
+        SC_ASSERT(w->gone || sc_sched_link(s, w->link)->welcomed);
+        SC_ASSERT(w->tally->id == w->id && w->tally->links > 0);
         SC_ASSERT(w->gone || w->touched || sc_sched_has_room(w) == (w->position != SC_HEAP_NOWHERE));
         SC_ASSERT(w->position == SC_HEAP_NOWHERE || s->roomy.at[w->position] == w);
         SC_ASSERT(!w->touched || s->more);
@@ -114,6 +116,22 @@ static void workers_check(const struct sc_sched *s, const struct census *census)
         SC_ASSERT(live == s->worker_count && reserved == s->reservations && excess == s->excess);
 }
 
+/* A link that said hello is welcomed, or waits for rows that workers are stopping, or stands on the list of
+ * those for whom something can be done at once. */
+static void welcome_check(const struct sc_sched *s, const struct sched_client *c)
+{
+        if (c->link == 0)
+                return;
+        const struct sched_link *l = sc_sched_link(s, c->link);
+        SC_ASSERT(l->index == c->self);
+        SC_ASSERT(l->welcomed == !c->doomed);
+        if (l->welcomed || !sc_list_empty(&c->todo))
+                return;
+        SC_ASSERT(c->mine.len > 0);
+        for (uint32_t at = c->mine.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_MINE].next)
+                SC_ASSERT(sc_sched_row(s, at)->state == SC_STATE_CANCELLING);
+}
+
 static void client_check(const struct sc_sched *s, const struct sched_client *c)
 {
         queue_walk(s, &c->mine, SCHED_MINE);
@@ -134,13 +152,15 @@ static void client_check(const struct sc_sched *s, const struct sched_client *c)
         bool idle = c->link == 0 || c->resend || c->doomed;
         SC_ASSERT(idle || c->unsent != SCHED_NONE || c->ended.len == c->acks + c->sent);
         SC_ASSERT(c->mine.len <= c->grant && c->grant <= s->opt.tasks_max);
-        SC_ASSERT(c->link == 0 || sc_sched_link(s, c->link)->index == c->self);
+        welcome_check(s, c);
+        const bool hungry = c->link != 0 && !c->doomed && (c->want > c->grant || c->want_kib > c->kib);
+        SC_ASSERT(hungry == !sc_list_empty(&c->hungry));
 }
 
 static void clients_check(const struct sc_sched *s, const struct census *census)
 {
         uint64_t grants = 0, kib = 0;
-        uint32_t rows = 0, ended = 0, links = 0;
+        uint32_t rows = 0, ended = 0, links = 0, hungry = 0;
         for (uint32_t i = 0; i < s->client_at.len; i++) {
                 const struct sched_client *c = sc_sched_client(s, i);
                 if (!c)
@@ -152,7 +172,11 @@ static void clients_check(const struct sc_sched *s, const struct census *census)
                 rows += c->mine.len;
                 ended += c->ended.len;
                 links += c->link != 0;
+                hungry += !sc_list_empty(&c->hungry);
         }
+        for (const struct sc_list *at = s->hungry.next; at != &s->hungry; at = at->next)
+                hungry--;
+        SC_ASSERT(hungry == 0);
         SC_ASSERT(grants == s->grant_sum && kib == s->kib_sum && links == s->client_links);
         SC_ASSERT(grants + census->count[SC_STATE_ORPHAN] <= s->opt.tasks_max);
         SC_ASSERT(kib <= s->opt.bytes_max / 1024 + s->client_at.len * (SC_BODY_MAX / 1024 + 1));
@@ -185,6 +209,19 @@ static uint32_t heap_walk(const struct sc_sched *s, uint32_t root)
                 at = at == root ? SCHED_NONE : sc_sched_row(s, at)->link[SCHED_AT].next;
         }
         return len;
+}
+
+/* A class lives while a task or a worker names it. */
+static void class_refs_check(const struct sc_sched *s, const struct sched_class *c)
+{
+        uint32_t refs = 0;
+        for (uint32_t i = 0; i < s->made; i++)
+                refs += sc_sched_row(s, i)->state != SC_STATE_FREE && sc_sched_row(s, i)->class_index == c->self;
+        for (uint32_t i = 0; i < s->worker_at.len; i++) {
+                const struct sched_worker *w = sc_sched_worker(s, i);
+                refs += w && !w->gone && sc_sched_serves(w, c->self);
+        }
+        SC_ASSERT(c->refs == refs && refs > 0);
 }
 
 static uint32_t class_check(const struct sc_sched *s, const struct sched_class *c)
@@ -228,10 +265,17 @@ static void classes_check(const struct sc_sched *s, const struct census *census)
                 if (!c)
                         continue;
                 SC_ASSERT(c->self == i);
+                class_refs_check(s, c);
                 ready += class_check(s, c);
                 placed_check(s, c);
         }
         SC_ASSERT(ready == census->count[SC_STATE_READY]);
+}
+
+static void heap_check(const struct sc_heap *heap)
+{
+        for (size_t i = 1; i < heap->len; i++)
+                SC_ASSERT(!heap->before(heap->at[i], heap->at[(i - 1) / 2]));
 }
 
 void sc_sched_check(const struct sc_sched *s)
@@ -240,11 +284,15 @@ void sc_sched_check(const struct sc_sched *s)
         SC_ASSERT(census.rows == s->rows && census.bytes == s->bytes && census.ended_bytes == s->ended_bytes);
         SC_ASSERT(census.timers == s->timer_count && s->timers.len <= s->timer_count);
         SC_ASSERT(census.last_chances == s->alone_ready);
+        heap_check(&s->timers);
+        heap_check(&s->roomy);
         SC_ASSERT(s->rows <= s->opt.tasks_max && s->made <= s->opt.tasks_max);
         for (int state = 1; state < SC_STATES; state++)
                 SC_ASSERT(census.count[state] == s->count[state]);
         SC_ASSERT(queue_walk(s, &s->claims, SCHED_AT) == census.count[SC_STATE_BACKOFF]);
         SC_ASSERT(queue_walk(s, &s->orphans, SCHED_MINE) == census.count[SC_STATE_ORPHAN]);
+        SC_ASSERT(s->more || (sc_list_empty(&s->todo_clients) && sc_list_empty(&s->todo_workers)));
+        SC_ASSERT(s->idle_tally_count <= SCHED_TALLIES_MAX && s->idle_tally_count <= s->tallies.len);
         workers_check(s, &census);
         clients_check(s, &census);
         classes_check(s, &census);

@@ -71,9 +71,11 @@ void sc_sched_client_acked(struct sc_sched *s, struct sched_link *l, uint64_t co
 
 /* ---- coming and going --------------------------------------------------------------------------*/
 
-void sc_sched_welcome(struct sc_sched *s, sc_link_id link, uint64_t known, struct sc_out *out)
+void sc_sched_welcome(struct sc_sched *s, struct sched_link *l, uint64_t known, struct sc_out *out)
 {
-        struct sc_welcome *m = &sc_out_send(out, link, SC_MSG_WELCOME)->welcome;
+        SC_ASSERT(!l->welcomed);
+        l->welcomed          = true;
+        struct sc_welcome *m = &sc_out_send(out, l->id, SC_MSG_WELCOME)->welcome;
         *m = (struct sc_welcome){
                 .version = SC_VERSION_MAX, .id = s->opt.id, .epoch = s->opt.epoch, .known_up_to = known,
                 .silent_ms = s->opt.silent_ms, .name = { s->opt.name, strlen(s->opt.name) },
@@ -125,7 +127,7 @@ bool sc_sched_client_up(struct sc_sched *s, struct sched_link *l, const struct s
         if (c->doomed)
                 return true; /* welcomed as a stranger once all that was its is gone */
         sc_sched_grant_first(s, c, out);
-        sc_sched_welcome(s, c->link, hello->epoch == s->opt.epoch ? c->known : 0, out);
+        sc_sched_welcome(s, l, hello->epoch == s->opt.epoch ? c->known : 0, out);
         c->resend = true;
         todo(s, c);
         return true;
@@ -207,15 +209,20 @@ static bool dismiss_all(struct sc_sched *s, struct sched_client *c, struct sc_ou
         return true;
 }
 
+void sc_sched_client_ack(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
+{
+        c->acks--;
+        if (c->stale > 0 && --c->stale == 0 && c->link != 0 && !c->doomed)
+                sc_sched_grant_tell(c, out);
+        sc_sched_move(s, sc_sched_row(s, c->ended.head), SC_MOVE_FORGET);
+}
+
 static bool acks_work(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
 {
         while (c->acks > 0) {
                 if (!sc_sched_bulk(s, out))
                         return false;
-                c->acks--;
-                if (c->stale > 0 && --c->stale == 0 && c->link != 0 && !c->doomed)
-                        sc_sched_grant_tell(c, out);
-                sc_sched_move(s, sc_sched_row(s, c->ended.head), SC_MOVE_FORGET);
+                sc_sched_client_ack(s, c, out);
         }
         return true;
 }
@@ -239,9 +246,8 @@ static void forget(struct sc_sched *s, struct sched_client *c)
 {
         SC_ASSERT(c->mine.len == 0 && c->ended.len == 0 && c->link == 0 && c->body_bytes == 0);
         sc_sched_grant_shrink(s, c);
-        SC_ASSERT(c->grant == 0 && c->kib == 0);
+        SC_ASSERT(c->grant == 0 && c->kib == 0 && sc_list_empty(&c->hungry));
         sc_list_remove(&c->lost);
-        sc_list_remove(&c->hungry);
         sc_map_remove(&s->clients, (struct sc_id){ 0, c->id });
         sc_sched_table_drop(&s->client_at, c->self);
         sc_list_add_tail(&s->dead_clients, &c->todo);
@@ -253,7 +259,7 @@ static void start_again(struct sc_sched *s, struct sched_client *c, struct sc_ou
         c->doomed = c->resend = false;
         c->known = c->submitted = 0;
         sc_sched_grant_first(s, c, out);
-        sc_sched_welcome(s, c->link, 0, out);
+        sc_sched_welcome(s, sc_sched_link(s, c->link), 0, out);
 }
 
 /* True: nothing more can be done for it now. */

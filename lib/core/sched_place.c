@@ -311,15 +311,21 @@ static struct sched_worker *most_loaded(const struct sc_sched *s)
         return worst;
 }
 
+/* Of the scheduler's life, modulo 2^32, which is 49 days; never 0. */
+static uint32_t life_ms(const struct sc_sched *s)
+{
+        uint32_t ms = (uint32_t)((s->now - s->start) / SC_MS);
+        return ms != 0 ? ms : 1;
+}
+
 static bool rested(const struct sc_sched *s, const struct sched_task *t)
 {
-        return t->recalled_ms == 0 ||
-               s->now >= s->start + (sc_ns)(t->recalled_ms - 1) * SC_MS + SCHED_RECALL_REST;
+        return t->recalled_ms == 0 || life_ms(s) - t->recalled_ms >= SCHED_RECALL_REST_MS;
 }
 
 static void recall(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
 {
-        t->recalled_ms = (uint32_t)((s->now - s->start) / SC_MS) + 1;
+        t->recalled_ms = life_ms(s);
         sc_sched_move(s, t, SC_MOVE_RECALL);
         sc_sched_send_about(s, t, SC_MSG_RECALL, out);
 }
@@ -364,6 +370,6 @@ void sc_sched_balance(struct sc_sched *s, struct sc_out *out)
                 if (recall_from(s, from, idle, slots - known, out) == slots - known)
                         continue;
                 s->balance_due = true;
-                s->balance_at  = sc_ns_add(s->now, SCHED_RECALL_REST);
+                s->balance_at  = sc_ns_add(s->now, SCHED_RECALL_REST_MS * SC_MS);
         }
 }

@@ -26,11 +26,12 @@ enum {
         SCHED_ROOM_BULK    = 192,  /* effects a bulk loop leaves for others; one row's end needs at most 130 */
         SCHED_ROOM_PLACE   = 64,
         SCHED_ROOM_BALANCE = 32,
+        SCHED_RECALL_REST_MS = 1000, /* between two recalls of one task */
         SCHED_NOTES_MAX    = 16,
+        SCHED_TALLIES_MAX  = 1024, /* workers that were lost and are remembered */
         SCHED_NOTE_SIZE    = 320
 };
 
-#define SCHED_RECALL_REST  SC_S          /* between two recalls of one task */
 #define SCHED_BALANCE_REST SC_MS         /* between two looks at who is idle */
 #define SCHED_KILL_GRACE   (5 * SC_S)    /* what the worker needs to kill a run past its limit */
 #define SCHED_BACKSTOP     (10 * SC_S)   /* and what we give it on top, twice */
@@ -75,7 +76,7 @@ struct sched_task {
         uint32_t          asks;  /* who waits for the end of a cancel */
         uint32_t          attempt, retries;
         int32_t           priority;
-        uint32_t          recalled_ms; /* of the scheduler's life, counted from 1 */
+        uint32_t          recalled_ms; /* of the scheduler's life; 0: never */
         uint16_t          flags;
         uint8_t           losses, state, kind, spec_flags, reason, words;
 };
@@ -120,6 +121,14 @@ struct sched_link {
         uint64_t   peer;
         uint32_t   index; /* of the client or worker */
         uint8_t    role;
+        bool       welcomed;
+};
+
+/* What came of the runs of one worker, over all its links. */
+struct sched_tally {
+        uint64_t       id, done, failed, lost;
+        uint32_t       links; /* whose workers count here */
+        struct sc_list idle;
 };
 
 struct sched_worker {
@@ -135,7 +144,7 @@ struct sched_worker {
         bool               gone, orderly, joining, alone, touched;
         struct sc_hold    *holds;
         uint32_t           hold_count, hold_next;
-        uint64_t           done, failed, lost;
+        struct sched_tally *tally;
         sc_ns              since;
         struct sc_list     todo, touch;
         uint8_t            name_len;
@@ -195,6 +204,9 @@ struct sc_sched {
         struct sc_map      links;   /* link -> sched_link */
         struct sc_map      peers;   /* role, peer -> sched_link */
         struct sc_map      clients; /* peer -> sched_client */
+        struct sc_map      tallies; /* peer -> sched_tally */
+        struct sc_list     idle_tallies; /* those without a link, longest first */
+        uint32_t           idle_tally_count;
         struct sched_table client_at, worker_at;
         uint32_t           worker_count, client_links, admin_links;
         uint64_t           worker_serial;
@@ -286,7 +298,6 @@ void sc_sched_tasks_init(struct sc_sched *s);
 void sc_sched_on_cancel(struct sc_sched *s, struct sched_link *l, const struct sc_cancel *m, struct sc_out *out);
 void sc_sched_stop(struct sc_sched *s, struct sched_task *t, bool force, struct sc_out *out); /* ASSIGNED and on */
 void sc_sched_confirm_all(struct sc_sched *s, struct sched_task *t, enum sc_cancelled outcome, struct sc_out *out);
-void sc_sched_asks_drop(struct sc_sched *s, struct sched_task *t);
 void sc_sched_timers_run(struct sc_sched *s, struct sc_out *out);
 
 /* ---- sched_ready.c -----------------------------------------------------------------------------*/
@@ -329,18 +340,25 @@ void sc_sched_send_about(struct sc_sched *s, const struct sched_task *t, enum sc
 struct sched_task *sc_sched_held(struct sc_sched *s, const struct sched_worker *w, struct sc_id id, uint64_t run);
 void sc_sched_worker_free(struct sc_sched *s, struct sched_worker *w);
 
+/* ---- sched_tally.c -----------------------------------------------------------------------------*/
+
+struct sched_tally *sc_sched_tally_take(struct sc_sched *s, uint64_t id); /* NULL: no memory */
+void                sc_sched_tally_drop(struct sc_sched *s, struct sched_tally *t, bool for_good);
+void                sc_sched_tallies_fini(struct sc_sched *s);
+
 /* ---- sched_client.c ----------------------------------------------------------------------------*/
 
 bool sc_sched_client_up(struct sc_sched *s, struct sched_link *l, const struct sc_event *ev, struct sc_out *out);
 void sc_sched_client_down(struct sc_sched *s, struct sched_client *c, bool for_good);
 void sc_sched_client_acked(struct sc_sched *s, struct sched_link *l, uint64_t count, struct sc_out *out);
+void sc_sched_client_ack(struct sc_sched *s, struct sched_client *c, struct sc_out *out); /* works one of them off */
 void sc_sched_clients_todo(struct sc_sched *s, struct sc_out *out);
 void sc_sched_clients_expire(struct sc_sched *s);
 void sc_sched_client_free(struct sc_sched *s, struct sched_client *c);
 void sc_sched_ended_add(struct sc_sched *s, struct sched_task *t);
 void sc_sched_ended_remove(struct sc_sched *s, struct sched_task *t);
 void sc_sched_result_offer(struct sc_sched *s, struct sched_task *t, struct sc_out *out);
-void sc_sched_welcome(struct sc_sched *s, sc_link_id link, uint64_t known, struct sc_out *out);
+void sc_sched_welcome(struct sc_sched *s, struct sched_link *l, uint64_t known, struct sc_out *out);
 
 /* ---- sched_grant.c -----------------------------------------------------------------------------*/
 

@@ -126,7 +126,7 @@ void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out)
 
 static void release(struct sc_sched *s, struct sched_task *t)
 {
-        sc_sched_asks_drop(s, t);
+        SC_ASSERT(t->asks == SCHED_NONE);
         if (t->client != SCHED_NONE) {
                 struct sched_client *c = sc_sched_client(s, t->client);
                 outcome_drop(s, t);
@@ -252,8 +252,7 @@ static const char *spec_fault(const struct sc_spec *spec)
 
 static const char *submit_fault(const struct sched_client *c, const struct sc_submit *m)
 {
-        if (c->doomed)
-                return "a submit before the welcome";
+        SC_ASSERT(!c->doomed);
         if (m->task.hi != c->id || m->task.lo == 0)
                 return "a task id that is not its own";
         return spec_fault(&m->spec);
@@ -345,6 +344,8 @@ void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct s
         }
         if (m->task.lo <= c->known)
                 return; /* said again after a break: it is here, or was, and its result is on its way */
+        if (c->mine.len >= c->grant && c->acks > 0)
+                sc_sched_client_ack(s, c, out); /* what it has confirmed does not count, though a busy step left it */
         if (c->mine.len >= c->grant || c->body_bytes + m->spec.body.len > c->kib * UINT64_C(1024) + SC_BODY_MAX) {
                 sc_sched_nonsense(s, l, SC_E_FULL, "more tasks or bytes than it was granted", out);
                 return;

@@ -77,6 +77,8 @@ void sc_sched_worker_free(struct sc_sched *s, struct sched_worker *w)
 {
         sc_mem_release(s->mem, w->classes, (w->class_count + 0u) * sizeof *w->classes);
         sc_mem_release(s->mem, w->holds, w->hold_count * sizeof *w->holds);
+        if (w->tally)
+                sc_sched_tally_drop(s, w->tally, w->orderly);
         sc_mem_release(s->mem, w, sizeof *w);
 }
 
@@ -165,7 +167,8 @@ static struct sched_worker *worker_new(struct sc_sched *s, const struct sc_event
         struct sched_worker *w = sc_mem_zalloc(s->mem, sizeof *w);
         if (!w)
                 return NULL;
-        if (!holds_copy(s, w, hello) || !classes_join(s, w, hello)) {
+        w->tally = sc_sched_tally_take(s, hello->id);
+        if (!w->tally || !holds_copy(s, w, hello) || !classes_join(s, w, hello)) {
                 sc_sched_worker_free(s, w);
                 return NULL;
         }
@@ -197,7 +200,7 @@ bool sc_sched_worker_up(struct sc_sched *s, struct sched_link *l, const struct s
         l->index   = w->self;
         s->worker_count++;
         sc_list_add_tail(&s->todo_workers, &w->todo);
-        sc_sched_welcome(s, ev->link, 0, out);
+        sc_sched_welcome(s, l, 0, out);
         return true;
 }
 
@@ -327,6 +330,7 @@ static void lose(struct sc_sched *s, struct sched_worker *w, struct sched_task *
         if (charged) {
                 t->flags |= SCHED_CHARGED;
                 t->losses++;
+                w->tally->lost++;
                 s->lost++;
         }
         if (charged && t->losses >= s->opt.losses_max)
@@ -459,12 +463,16 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
                 return;
         struct sc_outcome outcome = m->outcome;
         bool              success = outcome.reason == SC_REASON_SUCCESS;
-        w->done += success;
-        w->failed += !success;
+        w->tally->done += success;
+        w->tally->failed += !success;
         if (!success && t->state == SC_STATE_CANCELLING)
                 outcome.reason = SC_REASON_CANCELLED;
         else if (outcome.reason == SC_REASON_CANCELLED && (t->flags & SCHED_FORCED))
                 outcome.reason = SC_REASON_RUN_TIMEOUT; /* our own backstop stopped it */
+        else if (outcome.reason == SC_REASON_CANCELLED) {
+                sc_sched_move(s, t, SC_MOVE_RETURN); /* stopped for a task of that id that is gone, and kept */
+                return;
+        }
         if (t->state != SC_STATE_CANCELLING && is_own_failure(outcome.reason) && t->retries > 0) {
                 t->retries--;
                 sc_sched_move(s, t, SC_MOVE_RETRY);

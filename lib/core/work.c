@@ -159,6 +159,7 @@ static void on_up(struct sc_work *w, const struct sc_event *ev, struct sc_out *o
         w->link    = ev->link;
         w->epoch   = ev->msg->welcome.epoch;
         w->gave_up = false;
+        sc_work_forget_stopped(w, out);
 }
 
 /* ---- what the scheduler says -------------------------------------------------------------------- */
@@ -553,6 +554,7 @@ struct sc_work *sc_work_create(struct sc_mem *mem, const struct sc_work_options 
                 sc_list_init(&w->list[state]);
         sc_list_init(&w->unsent);
         sc_list_init(&w->report);
+        sc_list_init(&w->renamed);
         set_options(w, options);
         if (copy_words(w, options) && sc_run_reserve(w, w->slots + SC_PREFETCH_MAX))
                 return w;
@@ -589,7 +591,7 @@ static uint32_t add_holds(struct sc_work *w, struct sc_list *list, uint8_t flags
 {
         for (struct sc_list *at = list->next; at != list; at = at->next) {
                 const struct sc_run *run = SC_CONTAINER(at, struct sc_run, link);
-                if (!run->held)
+                if (!run->held || sc_run_is_stopped(run))
                         continue;
                 w->holds[count++] =
                         (struct sc_hold){ .task = run->task, .epoch = run->epoch, .run = run->run, .flags = flags };

@@ -59,6 +59,7 @@ void sc_work_check(const struct sc_work *w)
                 held[run->state] += run->held;
                 held_total += run->held;
                 renamed += run->run != 0 && run->run != run->handle;
+                SC_ASSERT(sc_list_empty(&run->alias) == (run->run == 0 || run->run == run->handle));
         }
         for (int state = 0; state < SC_RUN_STATES; state++) {
                 SC_ASSERT(count[state] == w->count[state]);
@@ -68,7 +69,9 @@ void sc_work_check(const struct sc_work *w)
         }
         SC_ASSERT(length(&w->list[SC_RUN_DONE]) + length(&w->unsent) == count[SC_RUN_DONE] + count[SC_RUN_GHOST]);
         SC_ASSERT(held_total == w->held_total);
-        SC_ASSERT(renamed == w->renamed);
+        for (size_t i = 1; i < w->timed.len; i++)
+                SC_ASSERT(!w->timed.before(w->timed.at[i], w->timed.at[(i - 1) / 2]));
+        SC_ASSERT(length(&w->renamed) == renamed);
         SC_ASSERT(w->by_handle.len == w->pages * SC_RUN_PAGE - count[SC_RUN_FREE]);
         SC_ASSERT(sc_work_busy(w) <= w->slots);
         SC_ASSERT(w->link != 0 || count[SC_RUN_QUEUED] == 0);

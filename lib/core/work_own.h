@@ -96,6 +96,7 @@ struct sc_spec_copy {
 struct sc_run {
         struct sc_list  link;   /* in the list of its state */
         struct sc_list  report; /* RUNNING and not yet told STARTED */
+        struct sc_list  alias;  /* its number is neither 0 nor its handle */
         struct sc_id    task;
         uint64_t        handle, run, epoch;
         uint32_t        attempt;
@@ -139,7 +140,7 @@ struct sc_work {
         struct sc_list  unsent;              /* DONE and GHOST that are held */
         struct sc_list  report;
         uint32_t        count[SC_RUN_STATES], held[SC_RUN_STATES], held_total;
-        uint32_t        renamed; /* rows whose run is neither 0 nor their handle */
+        struct sc_list  renamed; /* rows whose run is neither 0 nor their handle */
         struct sc_scrap *scrap;
 
         sc_ns    mean; /* weighted run time; -1: nothing has run yet */
@@ -184,6 +185,8 @@ void sc_run_tell(struct sc_work *w, struct sc_run *run, enum sc_stop_how how, st
 void sc_run_forget(struct sc_work *w, struct sc_run *run, struct sc_out *out);
 void sc_run_report(struct sc_work *w, struct sc_run *run, struct sc_out *out);
 void sc_work_timers(struct sc_work *w, struct sc_out *out);
+bool sc_run_is_stopped(const struct sc_run *run); /* for somebody, and will not succeed any more, or should not */
+void sc_work_forget_stopped(struct sc_work *w, struct sc_out *out); /* of those held */
 
 /* work_output.c: streamed output */
 bool sc_run_output_open(struct sc_work *w, struct sc_run *run);

@@ -68,6 +68,7 @@ static bool add_page(struct sc_work *w)
         w->page[w->pages++] = page;
         for (uint32_t i = 0; i < SC_RUN_PAGE; i++) {
                 sc_list_init(&page[i].report);
+                sc_list_init(&page[i].alias);
                 page[i].position = SC_HEAP_NOWHERE;
                 sc_list_add_tail(&w->list[SC_RUN_FREE], &page[i].link);
         }
@@ -159,9 +160,10 @@ void sc_run_hold(struct sc_work *w, struct sc_run *run, bool held)
 
 void sc_run_rename(struct sc_work *w, struct sc_run *run, uint64_t number)
 {
-        w->renamed -= run->run != 0 && run->run != run->handle;
         run->run = number;
-        w->renamed += run->run != 0 && run->run != run->handle;
+        sc_list_remove(&run->alias);
+        if (number != 0 && number != run->handle)
+                sc_list_add_tail(&w->renamed, &run->alias);
 }
 
 static bool is(const struct sc_run *run, struct sc_id task, uint64_t epoch, uint64_t number)
@@ -176,11 +178,9 @@ struct sc_run *sc_run_find(const struct sc_work *w, struct sc_id task, uint64_t 
         struct sc_run *run = sc_map_get(&w->by_handle, (struct sc_id){ .lo = number });
         if (run && is(run, task, epoch, number))
                 return run;
-        if (w->renamed == 0)
-                return NULL;
-        for (uint32_t i = 0; i < w->pages * SC_RUN_PAGE; i++) {
-                run = &w->page[i / SC_RUN_PAGE][i % SC_RUN_PAGE];
-                if (run->state != SC_RUN_FREE && is(run, task, epoch, number))
+        for (struct sc_list *at = w->renamed.next; at != &w->renamed; at = at->next) {
+                run = SC_CONTAINER(at, struct sc_run, alias);
+                if (is(run, task, epoch, number))
                         return run;
         }
         return NULL;

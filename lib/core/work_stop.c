@@ -133,16 +133,39 @@ static void fire(struct sc_work *w, struct sc_run *run, struct sc_out *out)
                 sc_run_output_probe(w, run, out);
 }
 
-/* Runs of a lost link that no scheduler claimed in time. */
-static void forget_held(struct sc_work *w, struct sc_list *list, struct sc_out *out)
+bool sc_run_is_stopped(const struct sc_run *run)
+{
+        if (run->state == SC_RUN_DONE || run->state == SC_RUN_GHOST)
+                return run->outcome.reason == SC_REASON_CANCELLED;
+        return run->cause == SC_CAUSE_CANCEL;
+}
+
+/* Runs of a lost link: all of them, or those that were told to stop. */
+static void forget_held(struct sc_work *w, struct sc_list *list, bool all, struct sc_out *out)
 {
         struct sc_list *next = list->next;
         while (next != list && sc_work_room(out) >= FIRE_ROOM) {
                 struct sc_run *run = SC_CONTAINER(next, struct sc_run, link);
                 next               = next->next;
-                if (run->held)
+                if (run->held && (all || sc_run_is_stopped(run)))
                         sc_run_forget(w, run, out);
         }
+}
+
+static void forget_all_held(struct sc_work *w, bool all, struct sc_out *out)
+{
+        if (w->held_total == 0)
+                return;
+        forget_held(w, &w->list[SC_RUN_RUNNING], all, out);
+        forget_held(w, &w->list[SC_RUN_OWING], all, out);
+        forget_held(w, &w->unsent, all, out);
+}
+
+/* Whoever had them stopped was told that they are, when the link was lost.  They are not offered to the next
+ * one: the task may have been submitted again by then, and wants a run that nobody stopped. */
+void sc_work_forget_stopped(struct sc_work *w, struct sc_out *out)
+{
+        forget_all_held(w, false, out);
 }
 
 void sc_work_timers(struct sc_work *w, struct sc_out *out)
@@ -153,11 +176,8 @@ void sc_work_timers(struct sc_work *w, struct sc_out *out)
                 fire(w, run, out);
                 run = sc_heap_top(&w->timed);
         }
-        if (w->held_total > 0 && w->now >= sc_ns_add(w->lost_at, w->keep)) {
-                forget_held(w, &w->list[SC_RUN_RUNNING], out);
-                forget_held(w, &w->list[SC_RUN_OWING], out);
-                forget_held(w, &w->unsent, out);
-        }
+        if (w->now >= sc_ns_add(w->lost_at, w->keep))
+                forget_all_held(w, true, out); /* no scheduler claimed them in time */
         if (w->link == 0 && !w->gave_up && w->now >= sc_ns_add(w->lost_at, w->give_up)) {
                 w->gave_up               = true;
                 struct sc_effect *effect = sc_out_add(out, SC_FX_GIVE_UP);

@@ -161,8 +161,8 @@ struct sc_spawner {
         pthread_t                       thread;
         int                             epoll_fd, wake_fd, null_fd;
         struct sc_list                  busy;  /* the thread's: children with news */
-        uint32_t                        alive;   /* the thread's: children that started and have not finished */
-        struct sc_list                  waiting; /* the thread's: children that could not be started yet, oldest first */
+        uint32_t                        alive; /* the thread's: children that started and have not finished */
+        struct sc_list                  waiting; /* the thread's: children not started yet, oldest first */
         struct sc_nest                  nest;
 };
 

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 """Random mutants of lib/core: a condition negated, a call dropped, a comparison shifted.  `mutants.py
-[COUNT [SEED]]` tells how many of them the simulator kills, and lists the survivors; 90 % must die, but for
-those that bugs/survivors.txt explains."""
+[COUNT [SEED [SECONDS]]]` judges so many of them, or as many as there is time for: a mutant is dead when a
+transcript of the cores or the simulator fails, crashes or hangs.  90 % must die, but for those that
+bugs/survivors.txt explains; the others that survive are listed."""
 import pathlib
 import random
 import re
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / 'bugs')]
 sys.dont_write_bytecode = True
 from sim_build import SimBuild
+from unit_build import UnitBuild
 
-SEEDS, SECONDS, RATE = 300, 60, 0.9
-SKIP = re.compile(r'^(core|task_fsm|sched_check|cli_check|work_check|sched_query|cli_query)$')
+SEEDS, SEED_SECONDS, LEAST, RATE = 300, 60, 60, 0.9
+SKIP = re.compile(r'_check$')  # those are the judges
 
 
 def places(text):
@@ -24,41 +27,69 @@ def places(text):
         if 'ASSERT' not in match.group(1) and 'UNREACHABLE' not in match.group(1):
             yield match.start(1), match.end(1), '(void)0'
     for match in re.finditer(r' (<=|>=|<|>) (?![^\n]*#)', text):
+        line = text[text.rfind('\n', 0, match.start()) + 1:text.find('\n', match.end())].strip()
+        if line.startswith(('/*', '*')) or 'SC_ASSERT' in line:
+            continue
         shifted = {'<': '<=', '<=': '<', '>': '>=', '>=': '>'}[match.group(1)]
         yield match.start(1), match.end(1), shifted
 
 
-def explained(folder):
-    path = folder / 'bugs' / 'survivors.txt'
-    lines = path.read_text().splitlines() if path.exists() else []
-    return {line.split('  #')[0].strip() for line in lines if line.strip() and not line.startswith('#')}
+def explained():
+    lines = (HERE / 'bugs' / 'survivors.txt').read_text().splitlines()
+    return {line.strip() for line in lines if line.strip() and not line.startswith(('#', ' '))}
 
 
-def main(count, seed):
-    build, chance = SimBuild(), random.Random(seed)
-    known = explained(HERE)
-    candidates = []
+def name_of(source, text, start, end, new):
+    first, last = text.rfind('\n', 0, start) + 1, text.find('\n', end)
+    old, changed = text[first:last], text[first:start] + new + text[end:last]
+    return f'{source.name}: {" ".join(old.split())} => {" ".join(changed.split())}'
+
+
+def candidates(build, chance):
+    found = []
     for source in sorted((build.lib / 'core').glob('*.c')):
-        if not SKIP.match(source.stem):
-            candidates += [(source, place) for place in places(source.read_text())]
-    chance.shuffle(candidates)
-    killed = survived = 0
-    for source, (start, end, new) in candidates:
-        if killed + survived >= count:
+        if not SKIP.search(source.stem):
+            found += [(source, place) for place in places(source.read_text())]
+    chance.shuffle(found)
+    return found
+
+
+def judge(build, units, source, text):
+    """'killed', 'survived' or 'broken'."""
+    original = source.read_text()
+    source.write_text(text)
+    state = 'broken'
+    if build.compile(source):
+        state = 'killed'
+        if units.notices(source.stem) is None:
+            build.link()
+            state = 'survived' if build.run(1, SEEDS, SEED_SECONDS) is None else 'killed'
+    source.write_text(original)
+    build.compile(source)
+    return state
+
+
+def main(count, seed, seconds):
+    build, known, end = SimBuild(), explained(), time.monotonic() + seconds
+    units = UnitBuild(build)
+    tally = {'killed': 0, 'survived': 0, 'broken': 0, 'explained': 0}
+    for source, (start, stop, new) in candidates(build, random.Random(seed)):
+        judged = tally['killed'] + tally['survived']
+        if judged >= count or (judged >= LEAST and time.monotonic() > end):
             break
         text = source.read_text()
-        line = text.count('\n', 0, start) + 1
-        state, _ = build.try_change(source.relative_to(build.lib), text[:start] + new + text[end:], SEEDS, SECONDS)
-        killed += state == 'caught'
-        old = ' '.join(text[text.rfind('\n', 0, start) + 1:text.find('\n', end)].split())
-        if state == 'survived' and f'{source.name}: {old} -> {new}' not in known:
-            survived += 1
-            print(f'survived {source.name}:{line}: {old} -> {new}', flush=True)
+        name = name_of(source, text, start, stop, new)
+        state = 'explained' if name in known else judge(build, units, source, text[:start] + new + text[stop:])
+        tally[state] += 1
+        if state == 'survived':
+            print(f'survived {name}  # line {text.count(chr(10), 0, start) + 1}', flush=True)
     build.close()
-    rate = killed / max(1, killed + survived)
-    print(f'killed {killed} of {killed + survived} mutants ({rate:.0%}), seed {seed}')
+    judged = tally['killed'] + tally['survived']
+    rate = tally['killed'] / max(1, judged)
+    print(f'killed {tally["killed"]} of {judged} mutants ({rate:.0%}), {tally["explained"]} explained, seed {seed}')
     print('1 passed, 0 failed' if rate >= RATE else '0 passed, 1 failed')
     return rate < RATE
 
 
-sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 100, int(sys.argv[2]) if len(sys.argv) > 2 else 1))
+ARGUMENTS = [int(word) for word in sys.argv[1:]] + [100, 1, 1200][len(sys.argv) - 1:]
+sys.exit(main(*ARGUMENTS))

@@ -3,7 +3,8 @@
  * stations, wire and cores are the real ones; nets, clocks, processes and applications are made up here.
  * Everything that happens is an event in one queue, and all chance comes from one generator, so a seed
  * is a whole history.  Files: sim_clock (events, chance, trace), sim_net (connections), sim_node
- * (processes), sim_work and sim_client (applications), sim_fault, sim_hostile, sim_judge, sim_world.
+ * (processes), sim_work and sim_client (applications), sim_fault, sim_hostile, sim_liar, sim_judge, sim_links,
+ * sim_world.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -59,6 +60,7 @@ struct sim_conn { /* one end; the other end is `other` */
         bool             dead;        /* what this end sends from now on never arrives */
         uint64_t         sent, cut;   /* packets sent; those from `cut` on are lost */
         sc_ns            last_arrival, clog_until;
+        sc_ns            welcomed_at; /* when the scheduler said so */
         size_t           in_flight;
 };
 
@@ -116,6 +118,7 @@ struct sim_node {
         uint32_t               raw_seq, raw_heard;
         uint64_t               raw_id;
         uint8_t                raw_role;
+        uint32_t               taken; /* tasks, by a liar */
 };
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */
@@ -144,6 +147,15 @@ struct sim_task {
         uint64_t got, exec_of_stream, unconsumed;
         bool     stream_broken;
         uint64_t last_epoch, last_run, last_held_epoch, last_held_run; /* the run last made, and who executes it */
+        uint64_t window_end, confirmed;                                /* of its output */
+        uint64_t cancel_conn;                                          /* on which a cancel went out last */
+};
+
+struct sim_owed { /* a DONE that its worker must keep */
+        uint32_t     node, generation, seq;
+        uint64_t     conn, run;
+        struct sc_id task;
+        sc_ns        at;
 };
 
 struct sim_exec { /* one execution by a worker */
@@ -161,7 +173,7 @@ struct sim_alias { /* a kept run: the number it has now, and the one under which
 
 struct sim_config {
         bool breaks, half_open, clogs, pauses, worker_crashes, client_crashes, scheduler_crashes, skew, hostile, memory;
-        bool poison_only, blips_only, cancels, streams, big, slow_readers, refused_functions;
+        bool poison_only, blips_only, liars, cancels, streams, big, slow_readers, refused_functions;
         uint32_t schedulers, clients, admins, workers, hostiles, tasks;
         uint32_t tasks_max, client_tasks_max;
         sc_ns    faults_until, finish_by, delay_max, fault_gap, client_grace;
@@ -180,6 +192,8 @@ struct sim {
         struct sim_exec      *execs;
         struct sim_alias     *aliases;
         uint64_t              aliases_count, aliases_cap;
+        struct sim_owed      *owed;
+        uint64_t              owed_count, owed_cap;
         struct sim_conn      *conns;
         struct sim_node      *nodes;
         uint32_t              node_count;
@@ -240,6 +254,9 @@ void  sim_heal(struct sim *w);
 void  sim_hostile_begin(struct sim *w, uint32_t node);
 void *sim_hostile_up(struct sim *w, struct sim_conn *conn);
 void  sim_hostile_frame(struct sim *w, uint32_t node, const uint8_t *bytes, size_t len);
+void  sim_hostile_send(struct sim *w, struct sim_node *n, const struct sc_msg *msg, uint8_t type, uint32_t grant);
+void  sim_liar_up(struct sim *w, struct sim_conn *conn);
+void  sim_liar_frame(struct sim *w, uint32_t node, const uint8_t *bytes, size_t len);
 
 bool             sim_honest(const struct sim *w, uint32_t node);
 void             sim_judge_frames(struct sim *w, const struct sim_conn *from, const uint8_t *bytes, size_t len);
@@ -247,6 +264,9 @@ void             sim_judge_result(struct sim *w, uint32_t task, const struct sc_
 void             sim_judge_losses(struct sim *w);
 void             sim_judge_cancels(struct sim *w);
 void             sim_judge_end(struct sim *w);
+void             sim_links_frame(struct sim *w, const struct sim_conn *from, const struct sc_frame_head *head);
+void             sim_links_record(struct sim *w, const struct sim_conn *from, uint32_t seq, const struct sc_msg *msg);
+void             sim_links_cancels(struct sim *w);
 struct sim_task *sim_task_of(struct sim *w, struct sc_id id, uint32_t *index);
 
 /* Runs one seed to its end; gives the hash of all that happened.  What goes wrong aborts with seed and time. */

@@ -19,6 +19,7 @@ class SimBuild:
         self.lib = self.folder / 'lib'
         shutil.copytree(TOP / 'lib', self.lib)
         self.objects = {}
+        self.floor = {}
         patterns = [(self.lib / floor, '*.c') for floor in ['base', 'msg', 'wire', 'core']]
         patterns += [(self.lib / 'role', 'station*.c'), (self.lib / 'role', '*_shell.c')]
         patterns += [(TOP / 'test' / 'sim', 'sim*.c')]
@@ -39,6 +40,7 @@ class SimBuild:
         done = subprocess.run([CC, *flags, '-c', source, '-o', target], capture_output=True)
         if done.returncode == 0:
             self.objects[source.stem] = target
+            self.floor[source.stem] = source.parent.name
         return done.returncode == 0
 
     def link(self):

@@ -14,7 +14,8 @@ static void dial_event(struct sim *w, struct sim_event *ev)
                 return;
         struct sim_node *n = &w->nodes[ev->node];
         struct sc_why    why;
-        n->net.base.ops->dial(&n->net.base, "sim:scheduler", ++n->raw_heard + 1000, &why);
+        if (!w->config.liars || n->raw == NULL || n->raw->closed)
+                n->net.base.ops->dial(&n->net.base, "sim:scheduler", ++n->raw_heard + 1000, &why);
         sim_at_node(w, w->now + sim_between(w, 10 * SC_MS, 5 * SC_S), ev->node, dial_event);
 }
 
@@ -32,7 +33,8 @@ static void flip(struct sim *w, uint8_t *bytes, size_t len)
                 bytes[at] ^= (uint8_t)(1u << sim_below(w, 8));
 }
 
-static void send_record(struct sim *w, struct sim_node *n, const struct sc_msg *msg, uint8_t type, bool garble)
+static void send_record(struct sim *w, struct sim_node *n, const struct sc_msg *msg, uint8_t type, uint32_t grant,
+                        bool garble)
 {
         struct sc_buf buf;
         sc_buf_init(&buf, &w->mem, SC_FRAME_MAX);
@@ -42,7 +44,7 @@ static void send_record(struct sim *w, struct sim_node *n, const struct sc_msg *
                                             .type        = type,
                                             .count       = 1,
                                             .seq         = ++n->raw_seq,
-                                            .grant_tasks = n->raw_role == SC_ROLE_WORKER ? 0 : 1000,
+                                            .grant_tasks = grant,
                                             .grant_kib   = 1000 };
         sc_frame_put(&head, buf.data);
         if (garble)
@@ -52,12 +54,26 @@ static void send_record(struct sim *w, struct sim_node *n, const struct sc_msg *
         sc_buf_fini(&buf);
 }
 
+void sim_hostile_send(struct sim *w, struct sim_node *n, const struct sc_msg *msg, uint8_t type, uint32_t grant)
+{
+        send_record(w, n, msg, type, grant, false);
+}
+
+static uint32_t usual_grant(const struct sim_node *n)
+{
+        return n->raw_role == SC_ROLE_WORKER ? 0 : 1000;
+}
+
 void *sim_hostile_up(struct sim *w, struct sim_conn *conn)
 {
         struct sim_node *n = &w->nodes[conn->node];
         n->raw             = conn;
         n->raw_seq         = 0;
         n->raw_id          = sc_rng_next(&w->rng) | 1;
+        if (w->config.liars) {
+                sim_liar_up(w, conn);
+                return n;
+        }
         n->raw_role        = (uint8_t)(1 + sim_below(w, 2)); /* an admin may do harm by right */
         if (sim_chance(w, 80)) {
                 const struct sc_hold hold     = { .task  = { 77, 1 + sim_below(w, 9) },
@@ -79,7 +95,7 @@ void *sim_hostile_up(struct sim *w, struct sim_conn *conn)
                         msg.hello.holds                        = &hold;
                         msg.hello.hold_count                   = (uint32_t)sim_below(w, 2);
                 }
-                send_record(w, n, &msg, SC_FRAME_HELLO, sim_chance(w, 10));
+                send_record(w, n, &msg, SC_FRAME_HELLO, usual_grant(n), sim_chance(w, 10));
         }
         sim_at_node(w, w->now + sim_between(w, SC_US, SC_S), conn->node, again)->ptr = conn;
         return n;
@@ -105,7 +121,7 @@ static void lie(struct sim *w, struct sim_node *n)
                 msg.output = (struct sc_output){ .task = id, .run = run, .stream = 1, .bytes = { "lie", 3 } };
         else
                 msg.about = (struct sc_about_run){ .task = id, .run = run };
-        send_record(w, n, &msg, SC_FRAME_DATA, false);
+        send_record(w, n, &msg, SC_FRAME_DATA, usual_grant(n), false);
 }
 
 static void ask_too_much(struct sim *w, struct sim_node *n)
@@ -119,7 +135,7 @@ static void ask_too_much(struct sim *w, struct sim_node *n)
                                                              .body     = { "x", 1 } } } };
         else if (sim_chance(w, 50))
                 msg = (struct sc_msg){ .kind = SC_MSG_WANT, .want = { .tasks = UINT32_MAX, .kib = UINT32_MAX } };
-        send_record(w, n, &msg, SC_FRAME_DATA, false);
+        send_record(w, n, &msg, SC_FRAME_DATA, usual_grant(n), false);
 }
 
 static void replay(struct sim *w, struct sim_node *n)
@@ -162,8 +178,6 @@ static void again(struct sim *w, struct sim_event *ev)
 
 void sim_hostile_frame(struct sim *w, uint32_t node, const uint8_t *bytes, size_t len)
 {
-        (void)w;
-        (void)node;
-        (void)bytes;
-        (void)len; /* it does not listen */
+        if (w->config.liars)
+                sim_liar_frame(w, node, bytes, len); /* the others do not listen */
 }

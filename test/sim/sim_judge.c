@@ -136,6 +136,7 @@ void sim_judge_frames(struct sim *w, const struct sim_conn *from, const uint8_t 
                         sim_fail(w, "node %u sends a broken frame: %s", from->node, why);
                 keep_for_replay(w, bytes + at, head.length);
                 sim_trace(w, "grant", from->other->node, head.grant_tasks, head.grant_kib);
+                sim_links_frame(w, from, &head);
                 size_t cursor = 0;
                 for (uint32_t i = 0; i < head.count; i++) {
                         struct sc_msg msg;
@@ -144,6 +145,7 @@ void sim_judge_frames(struct sim *w, const struct sim_conn *from, const uint8_t 
                         if (got != 1)
                                 sim_fail(w, "node %u sends a broken record: %s", from->node, why);
                         see(w, from, &msg);
+                        sim_links_record(w, from, head.seq, &msg);
                 }
                 at += head.length;
         }

@@ -61,6 +61,7 @@ static void choose_shape(struct sim *w)
         c->workers           = 1 + (uint32_t)sim_below(w, 5);
         c->admins            = sim_chance(w, 30);
         c->hostiles          = c->hostile ? 1 + (uint32_t)sim_below(w, 2) : 0;
+        c->liars             = c->hostile && !c->poison_only && !c->blips_only && w->seed % 5 == 4;
         c->tasks             = c->poison_only ? 50 : 5 + (uint32_t)sim_below(w, sim_chance(w, 10) ? 500 : 80);
         if (c->blips_only) {
                 c->workers = 1;
@@ -74,6 +75,12 @@ static void choose_shape(struct sim *w)
                 c->fault_gap    = sim_between(w, 5 * SC_S, 30 * SC_S);
                 c->client_grace = 0;
                 c->delay_max    = sim_between(w, 10 * SC_US, 20 * SC_MS);
+        }
+        if (w->seed % 10 == 0 && !c->poison_only && !c->blips_only) { /* nothing is ever settled */
+                c->breaks       = true;
+                c->fault_gap    = 300 * SC_MS;
+                c->delay_max    = 200 * SC_MS;
+                c->client_grace = SC_S;
         }
         if (sim_chance(w, 20))
                 c->tasks_max = 16 + (uint32_t)sim_below(w, 64);
@@ -282,6 +289,7 @@ static void why_not(struct sim *w)
 static void end_event(struct sim *w, struct sim_event *ev)
 {
         (void)ev;
+        sim_links_cancels(w);
         if (w->healed) {
                 sim_judge_cancels(w);
                 advance(w);
@@ -371,6 +379,7 @@ static void unmake(struct sim *w)
                 free(w->replay[i]);
         sc_mem_release(&w->mem, w->execs, w->execs_cap * sizeof *w->execs);
         sc_mem_release(&w->mem, w->aliases, w->aliases_cap * sizeof *w->aliases);
+        sc_mem_release(&w->mem, w->owed, w->owed_cap * sizeof *w->owed);
         sc_mem_release(&w->mem, w->tasks, w->task_count * sizeof *w->tasks);
         sc_mem_release(&w->mem, w->nodes, SIM_NODES_MAX * sizeof *w->nodes);
         sc_mem_release(&w->mem, w->pattern, 1 << 20);

@@ -41,4 +41,13 @@ BUGS = [
     ('a_lost_link_is_not_told', 'role/station.c', '                if (tell)\n                        st->options.upcalls->down(st->options.role, id, status, why);\n                return;', '                (void)tell;\n                return;'),
     ('a_dial_is_tried_once', 'role/station_dial.c', '        wait(st);\n}\n\nvoid sc_dial_off', '        st->dial.state = SC_DIAL_OFF;\n}\n\nvoid sc_dial_off'),
     ('grants_do_not_ride', 'role/station_out.c', '.grant_tasks = peer->link.out_tasks,', '.grant_tasks = peer->link.out_tasks / 2,'),
+    ('a_report_of_an_earlier_run_counts', 'core/sched_worker.c',
+     't->worker == w->self && t->run == run)\n                return t;', 't->worker == w->self)\n                return t;'),
+    ('cancels_are_forgotten_with_the_link', 'core/cli_link.c',
+     '        sc_list_splice(&c->cancels_sent, &c->cancels_due);\n        sc_list_splice(&c->cancels_due, &c->cancels_sent);\n', ''),
+    ('a_done_is_forgotten_one_too_early', 'core/work.c',
+     '        for (; count > 0; count--) {\n                SC_ASSERT(!sc_list_empty(&w->list[SC_RUN_DONE]));\n',
+     '        for (count++; count > 0 && !sc_list_empty(&w->list[SC_RUN_DONE]); count--) {\n'),
+    ('a_client_is_never_welcomed_after_its_last_run', 'core/sched_client.c',
+     '        if (c->doomed && c->mine.len == 0)\n                start_again(s, c, out);\n', '        (void)start_again;\n'),
 ]

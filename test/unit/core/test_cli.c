@@ -85,6 +85,39 @@ START_TEST(a_big_grant_goes_back_when_idle_and_a_late_raise_does_not_count)
 }
 END_TEST
 
+START_TEST(wishes_are_powers_of_two_and_no_more_than_that)
+{
+        begin(1);
+        submit(2);
+        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.tasks, 2);
+        submit(1);
+        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.tasks, 4);
+        submit(1);
+        ck_assert_uint_eq(out.len, 0);
+        submit(1);
+        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.tasks, 8);
+        teardown_cli();
+}
+END_TEST
+
+START_TEST(an_idle_client_keeps_a_usual_grant)
+{
+        const struct sc_cli_options options = { .pending_max = 10 };
+        ck_assert(setup_cli(&options, 0));
+        up_known(0, 1024, 1024);
+        tick(SC_S);
+        ck_assert_uint_eq(out.len, 0);
+        granted(1023, 1024); /* at a scheduler that has not even that, others may wait for it */
+        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.tasks, 1);
+        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.kib, 1024);
+        granted(1, 1023);
+        ck_assert_uint_eq(out.len, 0); /* not the moment after it has said so */
+        tick(SC_S);
+        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.kib, 16);
+        teardown_cli();
+}
+END_TEST
+
 START_TEST(at_pending_max_submit_is_full_and_room_is_told_once)
 {
         const struct sc_cli_options options = { .pending_max = 2 };
@@ -195,6 +228,24 @@ START_TEST(in_a_new_epoch_a_task_whose_cancel_was_asked_ends_cancelled)
 }
 END_TEST
 
+START_TEST(thousands_of_cancels_are_sent_again_in_bounded_steps)
+{
+        begin(3000);
+        submit(3000);
+        for (uint64_t i = 1; i <= 3000; i++)
+                cancel(i, false);
+        down();
+        up_known(3000, 3000, 3000);
+        uint32_t again = sends(SC_MSG_CANCEL);
+        while (sc_cli_deadline(rig.c) <= rig.now) {
+                tick(0);
+                again += sends(SC_MSG_CANCEL);
+        }
+        ck_assert_uint_eq(again, 3000);
+        teardown_cli();
+}
+END_TEST
+
 START_TEST(unconfirmed_cancels_are_sent_again)
 {
         begin(10);
@@ -247,6 +298,8 @@ START_TEST(the_newest_link_wins)
         submit(1);
         up_known(1, 10, 10);
         ck_assert_uint_eq(effect(SC_FX_CLOSE)->link, 1);
+        up_known(1, 0, 0); /* and nothing is granted until it says so */
+        ck_assert_uint_eq(stats().grant_tasks, 0);
         const struct sc_msg old = { .kind = SC_MSG_RESULT, .result = { .task = task(1) } };
         step((struct sc_event){ .kind = SC_EV_MSG, .link = 1, .msg = &old });
         ck_assert_uint_eq(out.len, 0);
@@ -373,6 +426,7 @@ START_TEST(every_query_is_answered_even_without_a_scheduler)
         ck_assert_uint_eq(out.len, 0);
         query(2);
         down();
+        ck_assert_uint_eq(effects(SC_FX_REPLY), 1);
         ck_assert_int_eq(effect(SC_FX_REPLY)->msg.query_end.status, SC_E_UNREACHABLE);
         query(3);
         ck_assert_int_eq(effect(SC_FX_REPLY)->msg.query_end.status, SC_E_UNREACHABLE);
@@ -451,6 +505,8 @@ int main(void)
         tcase_add_test(tests, no_more_tasks_are_sent_than_granted_and_more_is_wanted_once);
         tcase_add_test(tests, no_more_bytes_are_sent_than_granted);
         tcase_add_test(tests, a_big_grant_goes_back_when_idle_and_a_late_raise_does_not_count);
+        tcase_add_test(tests, wishes_are_powers_of_two_and_no_more_than_that);
+        tcase_add_test(tests, an_idle_client_keeps_a_usual_grant);
         tcase_add_test(tests, at_pending_max_submit_is_full_and_room_is_told_once);
         tcase_add_test(tests, no_memory_is_told_at_the_door_and_costs_nothing);
         tcase_add_test(tests, a_result_of_a_task_never_sent_closes_the_link);
@@ -458,6 +514,7 @@ int main(void)
         tcase_add_test(tests, in_a_new_epoch_all_is_resubmitted_in_order_within_the_grant);
         tcase_add_test(tests, a_scheduler_that_forgot_us_gets_all_again);
         tcase_add_test(tests, in_a_new_epoch_a_task_whose_cancel_was_asked_ends_cancelled);
+        tcase_add_test(tests, thousands_of_cancels_are_sent_again_in_bounded_steps);
         tcase_add_test(tests, unconfirmed_cancels_are_sent_again);
         tcase_add_test(tests, bulk_work_is_spread_over_bounded_steps);
         tcase_add_test(tests, the_newest_link_wins);

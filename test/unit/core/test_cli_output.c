@@ -148,6 +148,8 @@ START_TEST(the_limit_rises_when_half_the_window_is_taken_or_all_that_came)
         output(1, 5, WINDOW, "y");
         consumed(1, 1);
         acknowledged(5, WINDOW + 1, WINDOW + WINDOW + 1, false);
+        consumed(1, 1); /* there is nothing left */
+        ck_assert_uint_eq(out.len, 0);
         teardown_cli();
 }
 END_TEST

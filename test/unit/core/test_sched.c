@@ -432,6 +432,8 @@ START_TEST(more_confirmations_than_results_close_the_client)
         acked(C, 1);
         ck_assert(is_closed(C, SC_E_PROTOCOL));
         ck_assert_uint_eq(effects(SC_FX_NOTE), 1);
+        ck_assert_str_eq(effect(SC_FX_NOTE)->text,
+                         "00000000000003e80000000000000000 client closed: it sent more confirmations than results");
         teardown();
 }
 END_TEST
@@ -486,6 +488,8 @@ START_TEST(questions_are_answered_in_pages)
         ck_assert_uint_eq(sent(A, SC_MSG_WORKER_ROW)->worker_row.functions, 2);
         query(A, SC_QUERY_CLIENTS, 0, 10);
         ck_assert_uint_eq(sent(A, SC_MSG_CLIENT_ROW)->client_row.tasks, 5);
+        ck_assert_uint_eq(sent(A, SC_MSG_CLIENT_ROW)->client_row.name.len, 4);
+        ck_assert_int_eq(memcmp(sent(A, SC_MSG_CLIENT_ROW)->client_row.name.ptr, "peer", 4), 0);
         uint32_t rows = 0;
         uint64_t next = 0;
         do {

@@ -171,6 +171,32 @@ START_TEST(a_hello_out_of_bounds_is_refused)
 }
 END_TEST
 
+START_TEST(names_may_be_as_long_as_the_limit_and_no_longer)
+{
+        static char          name[SC_NAME_MAX + 1];
+        const struct sc_view fits = { name, SC_NAME_MAX }, too_long = { name, SC_NAME_MAX + 1 };
+        memset(name, 'n', sizeof name);
+        setup((struct sc_sched_options){ .tasks_max = 0 });
+        struct sc_hello hello = hello_of(SC_ROLE_WORKER, WORKER);
+        hello.slots = hello.free_slots = SC_SLOTS_MAX;
+        hello.name = hello.tenant = fits;
+        hello.functions           = &fits;
+        hello.function_count      = 1;
+        up(W, hello, 1);
+        ck_assert_uint_eq(sends(W, SC_MSG_WELCOME), 1);
+        bye(W);
+        hello.functions = &too_long;
+        refused(hello);
+        hello.functions = &fits;
+        hello.tenant    = too_long;
+        refused(hello);
+        hello.tenant = fits;
+        hello.name   = too_long;
+        refused(hello);
+        teardown();
+}
+END_TEST
+
 START_TEST(nonsense_in_a_submit_closes_the_client)
 {
         static char    big[SC_BODY_MAX + 1], name[SC_NAME_MAX + 1];
@@ -279,6 +305,7 @@ int main(void)
         tcase_add_test(tests, above_the_limit_of_bytes_results_go_first);
         tcase_add_test(tests, there_are_only_so_many_peers);
         tcase_add_test(tests, a_hello_out_of_bounds_is_refused);
+        tcase_add_test(tests, names_may_be_as_long_as_the_limit_and_no_longer);
         tcase_add_test(tests, nonsense_in_a_submit_closes_the_client);
         tcase_add_test(tests, a_result_that_cannot_be_kept_still_ends_its_task);
         tcase_add_test(tests, a_submit_without_memory_closes_the_link_and_may_be_said_again);

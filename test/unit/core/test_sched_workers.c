@@ -436,6 +436,35 @@ START_TEST(a_task_is_recalled_at_most_once_a_second)
 }
 END_TEST
 
+static void credit(sc_link_id link, uint32_t tasks)
+{
+        step((struct sc_event){ .kind = SC_EV_GRANT, .link = link, .tasks = tasks });
+}
+
+START_TEST(a_task_that_comes_back_to_the_queue_it_was_recalled_from_rests_there)
+{
+        static const sc_ns ages[] = { 0, 49 * 86400 * SC_S, 50 * 86400 * SC_S, ((INT64_C(1) << 32) - 1) * SC_MS };
+        for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) {
+                begin((struct sc_sched_options){ .tasks_max = 0 });
+                tick(ages[i] > 10 * SC_S ? ages[i] - 10 * SC_S : 0);
+                worker_up(W, WORKER, 1, 2);
+                submit_many(1, 2);
+                started(W, 1);
+                worker_up(W2, WORKER + 1, 1, 1);
+                ck_assert_uint_eq(sends(W, SC_MSG_RECALL), 1);
+                credit(W2, 0);
+                about(W, SC_MSG_RETURNED, task(CLIENT, 2), run_of(CLIENT, 2));
+                ck_assert_uint_eq(sends(W, SC_MSG_ASSIGN), 1);
+                credit(W2, 1);
+                tick(10 * SC_MS);
+                ck_assert_uint_eq(sends(W, SC_MSG_RECALL), 0);
+                tick(SC_S);
+                ck_assert_uint_eq(sends(W, SC_MSG_RECALL), 1);
+                teardown();
+        }
+}
+END_TEST
+
 /* ---- limits of time ----------------------------------------------------------------------------*/
 
 START_TEST(a_run_past_its_limit_is_killed_and_then_its_worker_closed)
@@ -480,14 +509,31 @@ END_TEST
 
 START_TEST(an_outcome_out_of_bounds_closes_the_worker)
 {
-        begin((struct sc_sched_options){ .tasks_max = 0 });
-        worker_up(W, WORKER, 1, 1);
-        submit(C, CLIENT, 1);
-        done(W, task(CLIENT, 1), run_of(CLIENT, 1), SC_REASONS);
-        ck_assert(is_closed(W, SC_E_PROTOCOL));
-        ck_assert_uint_eq(stats().workers, 0);
-        ck_assert_uint_eq(stats().tasks_ready, 1);
-        teardown();
+        static char             bytes[SC_RESULT_MAX + 1];
+        const struct sc_outcome wrong[] = {
+                { .reason = SC_REASONS },
+                { .how = SC_HOWS },
+                { .text = { bytes, SC_TEXT_MAX + 1 } },
+                { .result = { bytes, SC_RESULT_MAX + 1 } },
+                { .errors = { bytes, SC_RESULT_MAX + 1 } },
+        };
+        const struct sc_outcome most = {
+                .reason = SC_REASONS - 1, .how = SC_HOWS - 1, .text = { bytes, SC_TEXT_MAX },
+                .result = { bytes, SC_RESULT_MAX }, .errors = { bytes, SC_RESULT_MAX },
+        };
+        for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+                begin((struct sc_sched_options){ .tasks_max = 0 });
+                worker_up(W, WORKER, 1, 1);
+                submit(C, CLIENT, 1);
+                done_as(W, task(CLIENT, 1), run_of(CLIENT, 1), wrong[i]);
+                ck_assert(is_closed(W, SC_E_PROTOCOL));
+                ck_assert_uint_eq(stats().workers, 0);
+                ck_assert_uint_eq(stats().tasks_ready, 1);
+                worker_up(W2, WORKER, 1, 1);
+                done_as(W2, task(CLIENT, 1), run_of(CLIENT, 1), most);
+                ck_assert_uint_eq(sends(C, SC_MSG_RESULT), 1);
+                teardown();
+        }
 }
 END_TEST
 
@@ -513,6 +559,7 @@ int main(void)
         tcase_add_test(tests, a_recalled_run_whose_worker_is_lost_is_not_charged);
         tcase_add_test(tests, a_recalled_run_can_be_cancelled_and_can_end);
         tcase_add_test(tests, a_task_is_recalled_at_most_once_a_second);
+        tcase_add_test(tests, a_task_that_comes_back_to_the_queue_it_was_recalled_from_rests_there);
         tcase_add_test(tests, a_run_past_its_limit_is_killed_and_then_its_worker_closed);
         tcase_add_test(tests, a_run_stopped_by_the_backstop_ran_out_of_time);
         tcase_add_test(tests, an_outcome_out_of_bounds_closes_the_worker);

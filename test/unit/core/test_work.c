@@ -162,6 +162,38 @@ START_TEST(a_kept_run_goes_on_under_its_new_number)
 }
 END_TEST
 
+START_TEST(a_hello_while_the_old_link_seems_alive_lists_what_runs)
+{
+        struct sc_hello hello;
+        uint32_t        grant;
+        begin(1);
+        assign(5);
+        assign(6);
+        sc_work_hello(rig.w, &hello, &grant);
+        ck_assert_uint_eq(hello.hold_count, 1);
+        ck_assert_uint_eq(hello.holds[0].run, 5);
+        ck_assert_uint_eq(stats().queued, 0);
+        ran(5, SC_REASON_SUCCESS); /* kept for the next link */
+        ck_assert_uint_eq(sends(SC_MSG_DONE), 0);
+        teardown_work();
+}
+END_TEST
+
+START_TEST(a_run_kept_under_no_number_closes_the_link)
+{
+        begin(1);
+        assign(5);
+        down();
+        up();
+        answer_hold(SC_MSG_KEEP, 5, 100, 0);
+        ck_assert_int_eq(effect(SC_FX_CLOSE)->status, SC_E_PROTOCOL);
+        up();
+        answer_hold(SC_MSG_KEEP, 5, 100, 5);
+        ck_assert_uint_eq(effects(SC_FX_CLOSE), 0);
+        teardown_work();
+}
+END_TEST
+
 START_TEST(a_kept_done_is_sent_again_and_a_dropped_one_is_forgotten)
 {
         begin(2);
@@ -212,6 +244,40 @@ START_TEST(a_dropped_run_is_killed_and_its_slot_stays_taken_until_it_returns)
         ran(1, SC_REASON_SUCCESS);
         ck_assert_uint_eq(sends(SC_MSG_DONE), 0);
         ck_assert_uint_eq(effect(SC_FX_RUN)->msg.assign.run, 2);
+        teardown_work();
+}
+END_TEST
+
+/* The scheduler ended their tasks as cancelled when it lost the link. */
+START_TEST(a_run_that_was_told_to_stop_is_not_offered_again_but_killed)
+{
+        struct sc_hello hello;
+        uint32_t        grant;
+        begin(6);
+        for (uint64_t run = 1; run <= 7; run++)
+                assign(run);
+        about(SC_MSG_STOP, 1, false);
+        about(SC_MSG_STOP, 2, false);
+        ran(2, SC_REASON_TASK); /* its DONE says cancelled */
+        about(SC_MSG_STOP, 3, false);
+        ran(3, SC_REASON_SUCCESS); /* in time */
+        about(SC_MSG_STOP, 4, true);
+        tick(5 * SC_S); /* answered for, and running on */
+        ran(5, SC_REASON_TASK);
+        down();
+        sc_work_hello(rig.w, &hello, &grant);
+        ck_assert_uint_eq(hello.hold_count, 4);
+        for (uint32_t i = 0; i < hello.hold_count; i++)
+                ck_assert(hello.holds[i].run == 3 || hello.holds[i].run >= 5);
+        up();
+        ck_assert_uint_eq(effects(SC_FX_STOP), 1);
+        ck_assert_uint_eq(effect(SC_FX_STOP)->run, 1);
+        ck_assert_int_eq(effect(SC_FX_STOP)->status, SC_STOP_KILL);
+        ck_assert_uint_eq(stats().abandoned, 2);
+        ran(1, SC_REASON_TASK);
+        ran(4, SC_REASON_TASK);
+        ck_assert_uint_eq(sends(SC_MSG_DONE), 0);
+        ck_assert_uint_eq(stats().abandoned, 0);
         teardown_work();
 }
 END_TEST
@@ -268,9 +334,11 @@ START_TEST(the_newest_link_wins)
 {
         begin(1);
         assign(1);
+        assign(2);
         const struct sc_msg welcome = { .kind = SC_MSG_WELCOME, .welcome = { .epoch = 100 } };
         step((struct sc_event){ .kind = SC_EV_UP, .link = 5, .msg = &welcome });
         ck_assert_uint_eq(effect(SC_FX_CLOSE)->link, 1);
+        ck_assert_uint_eq(stats().queued, 0); /* that one is the scheduler's again */
         down(); /* of link 1: nobody listens */
         rig.link = 5;
         answer_hold(SC_MSG_KEEP, 1, 100, 1);
@@ -436,6 +504,13 @@ START_TEST(a_result_may_be_as_large_as_the_limit_and_no_larger)
         ran_with(1, SC_RESULT_MAX, SC_TEXT_MAX);
         ck_assert_uint_eq(sent(SC_MSG_DONE)->done.outcome.result.len, SC_RESULT_MAX);
         ck_assert_uint_eq(sent(SC_MSG_DONE)->done.outcome.text.len, SC_TEXT_MAX);
+        /* What stands behind the text is not looked at. */
+        static char text[SC_TEXT_MAX + 1];
+        memset(text, 0x80, sizeof text);
+        assign(3);
+        const struct sc_outcome longest = { .text = { text, SC_TEXT_MAX } };
+        step((struct sc_event){ .kind = SC_EV_RAN, .run = 3, .outcome = &longest });
+        ck_assert_uint_eq(sent(SC_MSG_DONE)->done.outcome.text.len, SC_TEXT_MAX);
         ran_with(2, SC_RESULT_MAX + 1, SC_TEXT_MAX + 1);
         ck_assert_int_eq(sent(SC_MSG_DONE)->done.outcome.reason, SC_REASON_LIMIT);
         ck_assert_uint_eq(sent(SC_MSG_DONE)->done.outcome.result.len, 0);
@@ -450,7 +525,9 @@ START_TEST(a_result_there_is_no_memory_for_ends_the_run_with_words)
         rig.fail.fail_at = rig.fail.asked + 1;
         ran_with(1, 1000, 0);
         ck_assert_int_eq(sent(SC_MSG_DONE)->done.outcome.reason, SC_REASON_LIMIT);
-        ck_assert_uint_gt(sent(SC_MSG_DONE)->done.outcome.text.len, 0);
+        const struct sc_view text = sent(SC_MSG_DONE)->done.outcome.text;
+        ck_assert_uint_eq(text.len, strlen("the worker has no memory for the result"));
+        ck_assert_int_eq(memcmp(text.ptr, "the worker has no memory for the result", text.len), 0);
         teardown_work();
 }
 END_TEST
@@ -591,6 +668,62 @@ START_TEST(a_second_drain_gives_running_ones_back_and_kills_them)
 }
 END_TEST
 
+START_TEST(a_second_drain_kills_what_a_lost_link_has_left)
+{
+        begin(2);
+        assign(1);
+        assign(2);
+        down();
+        drain();
+        ck_assert_uint_eq(effects(SC_FX_STOP), 0);
+        drain();
+        ck_assert_uint_eq(effects(SC_FX_STOP), 2);
+        ck_assert_uint_eq(effects(SC_FX_CLOSED), 1);
+        ran(1, SC_REASON_TASK);
+        ran(2, SC_REASON_TASK);
+        ck_assert_uint_eq(stats().abandoned, 0);
+        teardown_work();
+}
+END_TEST
+
+START_TEST(what_is_let_go_of_is_freed_by_the_next_step)
+{
+        static char text[1000];
+        begin(1);
+        size_t blocks = 0;
+        for (uint64_t run = 1; run <= 300; run++) {
+                assign(run);
+                const struct sc_outcome outcome = { .result = { text, sizeof text } };
+                step((struct sc_event){ .kind = SC_EV_RAN, .run = run, .outcome = &outcome });
+                acked(1);
+                tick(0);
+                if (run == 2)
+                        blocks = rig.fail.blocks;
+        }
+        ck_assert_uint_eq(rig.fail.blocks, blocks);
+        teardown_work();
+}
+END_TEST
+
+START_TEST(limits_are_met_in_the_order_of_time)
+{
+        begin(4);
+        for (uint64_t run = 1; run <= 4; run++) {
+                const struct sc_spec spec = { .function = { "f", 1 }, .timeout_ms = 1000 * (5 - run) };
+                assign_spec(run, &spec);
+        }
+        for (uint64_t run = 4; run >= 1; run--) {
+                const sc_ns due = (sc_ns)(5 - run) * SC_S + SC_S; /* the rig starts at a second */
+                tick(due - 1 - rig.now);
+                ck_assert_uint_eq(effects(SC_FX_STOP), 0);
+                tick(1);
+                ck_assert_uint_eq(effect(SC_FX_STOP)->run, run);
+                ran(run, SC_REASON_TASK);
+        }
+        teardown_work();
+}
+END_TEST
+
 START_TEST(bulk_work_is_spread_over_bounded_steps)
 {
         begin(SC_SLOTS_MAX);
@@ -623,9 +756,12 @@ int main(void)
         tcase_add_test(tests, a_recall_returns_what_waits_and_reports_what_runs);
         tcase_add_test(tests, a_lost_link_drops_what_waits_and_the_hello_lists_the_rest);
         tcase_add_test(tests, a_kept_run_goes_on_under_its_new_number);
+        tcase_add_test(tests, a_hello_while_the_old_link_seems_alive_lists_what_runs);
+        tcase_add_test(tests, a_run_kept_under_no_number_closes_the_link);
         tcase_add_test(tests, a_kept_done_is_sent_again_and_a_dropped_one_is_forgotten);
         tcase_add_test(tests, a_run_that_ends_without_a_link_is_told_when_it_is_kept);
         tcase_add_test(tests, a_dropped_run_is_killed_and_its_slot_stays_taken_until_it_returns);
+        tcase_add_test(tests, a_run_that_was_told_to_stop_is_not_offered_again_but_killed);
         tcase_add_test(tests, what_nobody_claims_in_time_is_killed_and_forgotten);
         tcase_add_test(tests, a_new_epoch_may_reuse_the_number_of_a_held_run);
         tcase_add_test(tests, the_newest_link_wins);
@@ -646,6 +782,9 @@ int main(void)
         tcase_add_test(tests, a_drained_worker_returns_finishes_and_leaves);
         tcase_add_test(tests, a_drained_worker_waits_five_seconds_for_its_last_acknowledgement);
         tcase_add_test(tests, a_second_drain_gives_running_ones_back_and_kills_them);
+        tcase_add_test(tests, a_second_drain_kills_what_a_lost_link_has_left);
+        tcase_add_test(tests, what_is_let_go_of_is_freed_by_the_next_step);
+        tcase_add_test(tests, limits_are_met_in_the_order_of_time);
         tcase_add_test(tests, bulk_work_is_spread_over_bounded_steps);
         return run_tests("work", tests);
 }
