@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../unit/run_tests.h"
+#include "run_tests.h"
 
 enum { WAIT_MS = 30000, CANARY = 0xa5, ROWS = 4, TASKS = 200 };
 
