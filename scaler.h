@@ -8,11 +8,12 @@
  * Delivery.  Every task ends exactly once, and its future says how.  Executions are at least once:
  *            a task whose worker was lost runs again, up to the scheduler's losses_max.
  * Threads.   A role lives on one runtime, and one thread at a time turns a runtime.  [any] functions
- *            may be called from any thread.  [setup] functions must not race with each other and end
- *            when *_start() is called.  [task] functions belong to the thread running that task.
- *            *_destroy() must be the last call on its object.  A callback of this library may call
- *            [any] functions that do not block; blocking ones give SCALER_E_STATE where they would hold up the
- *            turn they wait for.
+ *            may be called from any thread.  [setup] functions must not race with each other on one
+ *            object and end with *_start(), which is one of them.  [task] functions belong to the thread
+ *            running that task.  [host] functions belong to the one thread that turns a host-driven
+ *            runtime.  [last] functions are the last call on their object and race with none.  A callback
+ *            of this library may call [any] functions that do not block; blocking ones give SCALER_E_STATE
+ *            where they would hold up the turn they wait for.  [setup] and [last] ones are not for callbacks.
  * Blocking.  Only functions taking timeout_ms block, and *_start, *_stop and *_destroy briefly.
  *            0 polls, SCALER_FOREVER waits.
  * Ownership. "takes"    the library owns the argument when the call succeeds.
@@ -21,7 +22,9 @@
  *            "lends"    the pointer is valid as long as the object it came from.
  *            Out pointers are written on success only.  Every unref and destroy accepts NULL.
  * Errors.    int results: 0 or a count on success, a negative scaler_status on failure.  Details are
- *            text in a caller-owned scaler_error, which may be NULL.
+ *            text in a caller-owned scaler_error, which may be NULL.  Each function says after "Errors:"
+ *            what it can give; SCALER_E_INVALID stands for an argument that breaks this header's rules,
+ *            a missing size or a NULL where none may be.
  * Growth.    Structs starting with `size` may gain fields at the end: set size to sizeof the struct and
  *            zero the rest (scaler_init); zero always means "default".  Arrays of such structs have the
  *            stride array[0].size.  For out structs the caller sets size and the library writes no more.
@@ -58,8 +61,10 @@ extern "C" {
 #define SCALER_VERSION_PATCH  0
 #define SCALER_VERSION_NUMBER (SCALER_VERSION_MAJOR * 10000 + SCALER_VERSION_MINOR * 100 + SCALER_VERSION_PATCH)
 
-SCALER_API int         scaler_version(void);        /* [any] of the library linked, as a number */
-SCALER_API const char *scaler_version_string(void); /* [any] "0.1.0"; lends, forever */
+/* [any] The version of the library linked, as SCALER_VERSION_NUMBER is made.  Never fails. */
+SCALER_API int scaler_version(void);
+/* [any] The same in words: "0.1.0".  Lends, forever. */
+SCALER_API const char *scaler_version_string(void);
 
 /* ---- 2. Status and error ----------------------------------------------------------------------- */
 
@@ -97,8 +102,10 @@ typedef struct scaler_error { /* frozen */
         char text[SCALER_ERROR_TEXT_MAX]; /* always terminated, never empty on failure */
 } scaler_error;
 
-SCALER_API const char *scaler_strerror(int status);    /* [any] a sentence; lends, forever */
-SCALER_API const char *scaler_status_name(int status); /* [any] "SCALER_E_FULL"; lends, forever */
+/* [any] A sentence for people, for any number.  Lends, forever. */
+SCALER_API const char *scaler_strerror(int status);
+/* [any] The name in this header, "SCALER_E_FULL".  Lends, forever. */
+SCALER_API const char *scaler_status_name(int status);
 
 /* Zeroes any sized struct and sets its size: scaler_init(&options, sizeof options). */
 static inline void scaler_init(void *sized_struct, size_t size)
@@ -116,11 +123,14 @@ typedef struct scaler_id { /* frozen */
 
 #define SCALER_ID_TEXT_MAX 33
 
+/* [any] Whether all of it is zero: no thing has such an id. */
 SCALER_API bool scaler_id_is_nil(scaler_id id);
+/* [any] Whether both name the same thing. */
 SCALER_API bool scaler_id_equal(scaler_id a, scaler_id b);
-/* 32 hexadecimal digits; returns text */
+/* [any] Writes 32 hexadecimal digits and a zero byte, and returns text. */
 SCALER_API const char *scaler_id_format(scaler_id id, char text[SCALER_ID_TEXT_MAX]);
-SCALER_API int         scaler_id_parse(const char *text, scaler_id *out); /* SCALER_E_INVALID */
+/* [any] Reads what scaler_id_format() writes.  Borrows text.  Errors: SCALER_E_INVALID. */
+SCALER_API int scaler_id_parse(const char *text, scaler_id *out);
 
 /* ---- 4. Runtime: memory, log and the thread that turns ------------------------------------------- */
 
@@ -165,33 +175,48 @@ typedef struct scaler_runtime_options {
         int64_t                 memory_max;  /* bytes this runtime may hold; 0: no limit */
 } scaler_runtime_options;
 
-/* options NULL: all defaults.  SCALER_E_NOMEM, SCALER_E_IO (no descriptor or thread to be had). */
+/* [any] Makes a runtime and, unless it is host driven, its thread.  Borrows options (NULL: all defaults), gives.
+ * Errors: SCALER_E_INVALID, SCALER_E_NOMEM, SCALER_E_IO (no descriptor or thread to be had). */
 SCALER_API int scaler_runtime_create(const scaler_runtime_options *options, scaler_runtime **out,
-                                     scaler_error *err) SCALER_MUST_USE; /* gives */
-/* Host driven only, one thread at a time: waits for work, does it, returns the number of things done.
- * SCALER_E_STATE on a runtime with its own thread, or from a callback. */
-SCALER_API int  scaler_runtime_turn(scaler_runtime *rt, int64_t timeout_ms);
-SCALER_API int  scaler_runtime_fd(scaler_runtime *rt);   /* host driven only; lends.  Readable when a turn has work */
-SCALER_API void scaler_runtime_wake(scaler_runtime *rt); /* [any] a waiting turn returns */
-SCALER_API void scaler_runtime_set_log_level(scaler_runtime *rt, int32_t level); /* [any] */
-SCALER_API void scaler_runtime_destroy(scaler_runtime *rt); /* after every role, queue and blob on it */
+                                     scaler_error *err) SCALER_MUST_USE;
+/* [host] Waits for work, does it, and returns the number of things done, which may be 0.  Blocks up to timeout_ms.
+ * Errors: SCALER_E_INVALID, SCALER_E_STATE (a runtime with its own thread, or inside a callback). */
+SCALER_API int scaler_runtime_turn(scaler_runtime *rt, int64_t timeout_ms);
+/* [any] A descriptor that is readable when a turn has work; poll it, never read it.  Lends; it stays the runtime's.
+ * Errors: SCALER_E_INVALID, SCALER_E_STATE (not host driven). */
+SCALER_API int scaler_runtime_fd(scaler_runtime *rt);
+/* [any] A turn that waits returns, or the next one does not wait. */
+SCALER_API void scaler_runtime_wake(scaler_runtime *rt);
+/* [any] From now on; a level that is not one changes nothing. */
+SCALER_API void scaler_runtime_set_log_level(scaler_runtime *rt, int32_t level);
+/* [last] After every role and queue on it was destroyed and every blob of it let go.  Blocks briefly. */
+SCALER_API void scaler_runtime_destroy(scaler_runtime *rt);
 
 /* ---- 5. Blobs: immutable, counted bytes ----------------------------------------------------------- */
 
 typedef struct scaler_blob scaler_blob;
 typedef void (*scaler_release_fn)(void *ctx, void *data, size_t size); /* any thread */
 
-/* rt says whose memory it is; NULL: malloc's.  SCALER_E_NOMEM. */
-SCALER_API int scaler_blob_alloc(scaler_runtime *rt, size_t size, void **data_out,
-                                 scaler_blob **out); /* [any] gives; fill *data_out before sharing */
-/* [any] borrows, gives */
+/* Of all that make one: rt says whose memory it is; NULL: malloc's. */
+
+/* [any] Room for size bytes at *data_out, to be filled before the blob is shared.  Gives; lends the room.
+ * Errors: SCALER_E_INVALID, SCALER_E_NOMEM. */
+SCALER_API int scaler_blob_alloc(scaler_runtime *rt, size_t size, void **data_out, scaler_blob **out);
+/* [any] A copy of the bytes.  Borrows data, gives.  Errors: SCALER_E_INVALID, SCALER_E_NOMEM. */
 SCALER_API int scaler_blob_copy(scaler_runtime *rt, const void *data, size_t size, scaler_blob **out);
+/* [any] The caller's bytes as they lie; release is called with them when the last reference goes, on whichever
+ * thread that is.  Takes data, gives; release NULL: data outlives the blob.  Errors: SCALER_E_INVALID,
+ * SCALER_E_NOMEM. */
 SCALER_API int scaler_blob_wrap(scaler_runtime *rt, void *data, size_t size, scaler_release_fn release, void *ctx,
-                                scaler_blob **out); /* [any] takes data, gives; release NULL: data outlives the blob */
-SCALER_API scaler_blob *scaler_blob_ref(scaler_blob *blob);        /* [any] gives one more reference */
-SCALER_API void         scaler_blob_unref(scaler_blob *blob);      /* [any] */
-SCALER_API const void  *scaler_blob_data(const scaler_blob *blob); /* [any] lends; never NULL */
-SCALER_API size_t       scaler_blob_size(const scaler_blob *blob); /* [any] bytes; 0 for NULL */
+                                scaler_blob **out);
+/* [any] Gives one more reference, to the same blob. */
+SCALER_API scaler_blob *scaler_blob_ref(scaler_blob *blob);
+/* [any] Takes one reference; the bytes go with the last. */
+SCALER_API void scaler_blob_unref(scaler_blob *blob);
+/* [any] The bytes, never NULL.  Lends. */
+SCALER_API const void *scaler_blob_data(const scaler_blob *blob);
+/* [any] How many bytes; 0 for NULL. */
+SCALER_API size_t scaler_blob_size(const scaler_blob *blob);
 
 /* ---- 6. Who may come in ---------------------------------------------------------------------------- */
 
@@ -236,15 +261,22 @@ typedef struct scaler_scheduler_stats {
         uint64_t epoch; /* random, of this scheduler object */
 } scaler_scheduler_stats;
 
+/* [any] Checks the options and makes a scheduler that does not listen yet.  Borrows options, gives.
+ * Errors: SCALER_E_INVALID, SCALER_E_NOMEM, SCALER_E_IO. */
 SCALER_API int scaler_scheduler_create(const scaler_scheduler_options *options, scaler_scheduler **out,
-                                       scaler_error *err) SCALER_MUST_USE; /* gives */
-/* SCALER_E_ADDRESS, SCALER_E_DENIED */
+                                       scaler_error *err) SCALER_MUST_USE;
+/* [setup] Listens on every address, or on none: after a failure it may be tried again.  Blocks briefly.
+ * Errors: SCALER_E_INVALID, SCALER_E_STATE (started before, inside a callback), SCALER_E_ADDRESS, SCALER_E_DENIED
+ * (beyond loopback without a token), SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM. */
 SCALER_API int scaler_scheduler_start(scaler_scheduler *s, scaler_error *err) SCALER_MUST_USE;
-/* [any] after start; the bound one; lends */
+/* [any] The index-th address as it was bound, port 0 resolved; NULL before start and beyond the last.  Lends. */
 SCALER_API const char *scaler_scheduler_address(const scaler_scheduler *s, size_t index);
-SCALER_API int         scaler_scheduler_stats_get(scaler_scheduler *s, scaler_scheduler_stats *out); /* [any] */
-/* no new links; says goodbye; lets bytes leave */
-SCALER_API int  scaler_scheduler_stop(scaler_scheduler *s, int64_t timeout_ms);
+/* [any] Counts of this moment.  Errors: SCALER_E_INVALID. */
+SCALER_API int scaler_scheduler_stats_get(scaler_scheduler *s, scaler_scheduler_stats *out);
+/* [any] Listens no more, says goodbye and lets bytes leave.  Blocks up to timeout_ms; may be called again to wait on.
+ * Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT (some link has not closed yet), SCALER_E_STATE (inside a callback). */
+SCALER_API int scaler_scheduler_stop(scaler_scheduler *s, int64_t timeout_ms);
+/* [last] Stops first when that was not done, for at most a second; what has not left by then is lost with it. */
 SCALER_API void scaler_scheduler_destroy(scaler_scheduler *s);
 
 /* ---- 8. Worker and the tasks it runs ----------------------------------------------------------------- */
@@ -286,37 +318,59 @@ typedef struct scaler_worker_stats {
         int32_t  status; /* 0, or why it has given up */
 } scaler_worker_stats;
 
+/* [any] Checks the options and makes a worker that does not dial yet.  Borrows options, gives.
+ * Errors: SCALER_E_INVALID, SCALER_E_NOMEM, SCALER_E_IO. */
 SCALER_API int scaler_worker_create(const scaler_worker_options *options, scaler_worker **out,
-                                    scaler_error *err) SCALER_MUST_USE; /* gives */
-/* [setup] borrows; SCALER_E_EXISTS */
+                                    scaler_error *err) SCALER_MUST_USE;
+/* [setup] Offers a function by its name, at most 4,096 of them.  Borrows function and its name; takes ctx when there is
+ * a destroy.  Errors: SCALER_E_INVALID, SCALER_E_EXISTS, SCALER_E_FULL, SCALER_E_STATE (started), SCALER_E_NOMEM. */
 SCALER_API int scaler_worker_register(scaler_worker *w, const scaler_function *function);
-SCALER_API int scaler_worker_start(scaler_worker *w, scaler_error *err) SCALER_MUST_USE; /* dials in the background */
-SCALER_API int scaler_worker_wait_ready(scaler_worker *w, int64_t timeout_ms);           /* [any] until linked */
-/* [any] until it gave up or was stopped; gives why */
+/* [setup] Starts the slot threads and dials in the background.  Blocks briefly.
+ * Errors: SCALER_E_INVALID, SCALER_E_STATE (started before, inside a callback), SCALER_E_ADDRESS,
+ * SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM, SCALER_E_IO. */
+SCALER_API int scaler_worker_start(scaler_worker *w, scaler_error *err) SCALER_MUST_USE;
+/* [any] Waits until it is linked.  Blocks up to timeout_ms.
+ * Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT, SCALER_E_STATE (not started, inside a callback), or why it gave up:
+ * SCALER_E_UNREACHABLE, SCALER_E_DENIED, SCALER_E_PROTOCOL, SCALER_E_UNSUPPORTED. */
+SCALER_API int scaler_worker_wait_ready(scaler_worker *w, int64_t timeout_ms);
+/* [any] Waits until it was stopped (0) or gave up (why).  Blocks up to timeout_ms.
+ * Errors: as scaler_worker_wait_ready(). */
 SCALER_API int scaler_worker_wait_stopped(scaler_worker *w, int64_t timeout_ms);
-SCALER_API int scaler_worker_stats_get(scaler_worker *w, scaler_worker_stats *out); /* [any] */
-/* Gives queued tasks back, lets running ones finish and their results arrive; SCALER_E_TIMEOUT: they have
- * not, and may be asked again.  destroy kills commands that still run and waits for functions. */
-SCALER_API int  scaler_worker_stop(scaler_worker *w, int64_t timeout_ms);
+/* [any] Counts of this moment.  Errors: SCALER_E_INVALID. */
+SCALER_API int scaler_worker_stats_get(scaler_worker *w, scaler_worker_stats *out);
+/* [any] Gives queued tasks back, lets running ones finish and their results arrive.  Blocks up to timeout_ms.
+ * Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT (they have not, and it may be asked again), SCALER_E_STATE (inside a
+ * callback), or why it had given up. */
+SCALER_API int scaler_worker_stop(scaler_worker *w, int64_t timeout_ms);
+/* [last] Stops at once: kills commands that still run, and waits for functions for as long as they take. */
 SCALER_API void scaler_worker_destroy(scaler_worker *w);
 
-SCALER_API scaler_id scaler_task_id(const scaler_task *t);        /* [task] */
-SCALER_API uint32_t  scaler_task_attempt(const scaler_task *t);   /* [task] 1 at first */
-SCALER_API size_t    scaler_task_arg_count(const scaler_task *t); /* [task] */
-/* [task] lends, aligned for any type; NULL beyond the last */
+/* [task] The id that its client's future has too. */
+SCALER_API scaler_id scaler_task_id(const scaler_task *t);
+/* [task] Which run this is: 1 at first, more after a loss or a retry. */
+SCALER_API uint32_t scaler_task_attempt(const scaler_task *t);
+/* [task] How many arguments came with it. */
+SCALER_API size_t scaler_task_arg_count(const scaler_task *t);
+/* [task] The bytes of one argument, aligned for any type, and their number when size_out is not NULL; NULL beyond the
+ * last.  Lends. */
 SCALER_API const void *scaler_task_arg(const scaler_task *t, size_t index, size_t *size_out);
-/* [task] takes.  SCALER_E_TOO_BIG above 1 MiB */
+/* [task] What the future's result will be; the last call counts, NULL is an empty one.  Takes.
+ * Errors: SCALER_E_TOO_BIG (above 1 MiB; then it stays the caller's). */
 SCALER_API int scaler_task_return(scaler_task *t, scaler_blob *result);
-SCALER_API int scaler_task_return_copy(scaler_task *t, const void *data, size_t size); /* [task] borrows */
-/* Fails the task whatever fn returns: code, words for people and, perhaps, bytes for programs. */
-/* [task] borrows text, takes detail */
-SCALER_API int  scaler_task_fail(scaler_task *t, int code, const char *text, scaler_blob *detail);
-SCALER_API bool scaler_task_cancelled(const scaler_task *t); /* [task] poll it in loops */
-/* [task] borrows; to the runtime's log */
+/* [task] The same with a copy of the bytes.  Borrows.  Errors: SCALER_E_INVALID, SCALER_E_TOO_BIG, SCALER_E_NOMEM. */
+SCALER_API int scaler_task_return_copy(scaler_task *t, const void *data, size_t size);
+/* [task] Fails the task whatever fn returns: code, words for people (NULL: none) and, perhaps, bytes for programs.
+ * Borrows text, takes detail (NULL: none).  Errors: SCALER_E_TOO_BIG (detail above 1 MiB). */
+SCALER_API int scaler_task_fail(scaler_task *t, int code, const char *text, scaler_blob *detail);
+/* [task] Whether somebody wants it to end, or its time is up; long loops ask now and then. */
+SCALER_API bool scaler_task_cancelled(const scaler_task *t);
+/* [task] One line for the runtime's log, with the task's id before it.  Borrows.  Errors: SCALER_E_INVALID. */
 SCALER_API int scaler_task_log(scaler_task *t, int32_t level, const char *line);
-/* The task goes on after fn has returned, keeping its slot, and ends at scaler_task_complete() from any thread. */
-SCALER_API int scaler_task_defer(scaler_task *t); /* [task] */
-/* [any] deferred tasks only, once, the last call */
+/* [task] The task goes on after fn has returned, keeping its slot, until scaler_task_complete().
+ * Errors: SCALER_E_STATE (deferred before). */
+SCALER_API int scaler_task_defer(scaler_task *t);
+/* [any] Ends a deferred task with that code, once; the last call on it.  Until then [task] functions belong to
+ * whoever finishes the task. */
 SCALER_API void scaler_task_complete(scaler_task *t, int code);
 
 /* What `scaler-worker --plugin FILE.so` looks up and calls once before start, on the main thread.
@@ -410,7 +464,8 @@ typedef enum scaler_reason {
         SCALER_REASON_NOT_STARTED   = 11  /* the command could not be started; code is the errno */
 } scaler_reason;
 
-SCALER_API const char *scaler_reason_name(int reason); /* [any] "worker_died"; lends, forever */
+/* [any] The name in small letters: "worker_died".  Lends, forever. */
+SCALER_API const char *scaler_reason_name(int reason);
 
 typedef struct scaler_failure {
         size_t   size;
@@ -438,10 +493,17 @@ typedef struct scaler_exit {
         uint32_t attempts;
 } scaler_exit;
 
+/* [any] Checks the options and makes a client that does not dial yet.  Borrows options, gives.
+ * Errors: SCALER_E_INVALID, SCALER_E_NOMEM, SCALER_E_IO. */
 SCALER_API int scaler_client_create(const scaler_client_options *options, scaler_client **out,
-                                    scaler_error *err) SCALER_MUST_USE;                  /* gives */
-SCALER_API int scaler_client_start(scaler_client *c, scaler_error *err) SCALER_MUST_USE; /* dials in the background */
-/* [any] optional; SCALER_E_TIMEOUT, or why it gave up */
+                                    scaler_error *err) SCALER_MUST_USE;
+/* [setup] Dials in the background; from now on tasks may be submitted, linked or not.  Blocks briefly.
+ * Errors: SCALER_E_INVALID, SCALER_E_STATE (started before, inside a callback), SCALER_E_ADDRESS,
+ * SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM. */
+SCALER_API int scaler_client_start(scaler_client *c, scaler_error *err) SCALER_MUST_USE;
+/* [any] Waits until it is linked, which nobody has to.  Blocks up to timeout_ms.
+ * Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT, SCALER_E_STATE (not started, stopped, inside a callback), or why it gave
+ * up: SCALER_E_UNREACHABLE, SCALER_E_DENIED, SCALER_E_PROTOCOL, SCALER_E_UNSUPPORTED. */
 SCALER_API int scaler_client_wait_ready(scaler_client *c, int64_t timeout_ms);
 
 typedef struct scaler_client_stats {
@@ -450,22 +512,30 @@ typedef struct scaler_client_stats {
         bool     connected;
         int32_t  status; /* 0, or why it has given up */
 } scaler_client_stats;
-SCALER_API int scaler_client_stats_get(scaler_client *c, scaler_client_stats *out); /* [any] */
+/* [any] Counts of this moment.  Errors: SCALER_E_INVALID. */
+SCALER_API int scaler_client_stats_get(scaler_client *c, scaler_client_stats *out);
 
-/* Does not wait for anybody.  out NULL: only the queue will tell.  SCALER_E_FULL beyond pending_max, SCALER_E_TOO_BIG,
- * SCALER_E_INVALID, SCALER_E_DENIED, SCALER_E_STATE, SCALER_E_NOMEM; err says what and where. */
-/* [any] borrows, gives */
+/* [any] Hands a task over and waits for nobody.  Borrows spec and all it points to; gives; out NULL: only the queue
+ * will tell.  Errors: SCALER_E_FULL (pending_max), SCALER_E_TOO_BIG, SCALER_E_INVALID, SCALER_E_DENIED (an admin
+ * client), SCALER_E_STATE (not started, stopped), SCALER_E_NOMEM, or why the client gave up; err says what and
+ * where. */
 SCALER_API int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_future **out, scaler_error *err);
-/* All or none; out NULL or count places. */
+/* [any] All or none of count specs.  Borrows specs, gives; out NULL, or count places.
+ * Errors: as scaler_client_submit(), SCALER_E_TOO_BIG also for more than pending_max at once. */
 SCALER_API int scaler_client_submit_many(scaler_client *c, const scaler_spec *specs, size_t count, scaler_future **out,
-                                         scaler_error *err); /* [any] */
-/* As submit, but waits for room while it is SCALER_E_FULL. */
+                                         scaler_error *err);
+/* [any] As scaler_client_submit(), but waits for room while it is SCALER_E_FULL.  Blocks up to timeout_ms.  Borrows
+ * spec, gives.  Errors: as there, SCALER_E_TIMEOUT, SCALER_E_STATE (inside a callback). */
 SCALER_API int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t timeout_ms,
-                                         scaler_future **out, scaler_error *err); /* [any] */
-SCALER_API int scaler_client_wait_all(scaler_client *c, int64_t timeout_ms);      /* [any] until nothing is pending */
-/* unfinished tasks are cancelled; says goodbye */
-SCALER_API int  scaler_client_stop(scaler_client *c, int64_t timeout_ms);
-SCALER_API void scaler_client_destroy(scaler_client *c); /* futures stay valid */
+                                         scaler_future **out, scaler_error *err);
+/* [any] Waits until nothing is pending.  Blocks up to timeout_ms.  Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT,
+ * SCALER_E_STATE (inside a callback). */
+SCALER_API int scaler_client_wait_all(scaler_client *c, int64_t timeout_ms);
+/* [any] Cancels what is unfinished and says goodbye.  Blocks up to timeout_ms; may be called again to wait on.
+ * Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT, SCALER_E_STATE (inside a callback). */
+SCALER_API int scaler_client_stop(scaler_client *c, int64_t timeout_ms);
+/* [last] Stops first when that was not done, for at most a second.  Its futures stay valid, and have all ended. */
+SCALER_API void scaler_client_destroy(scaler_client *c);
 
 /* The most that may be cancelled by one call is one task here; SCALER_CANCEL_FORCE kills what runs. */
 enum { SCALER_CANCEL_FORCE = 1 };
@@ -474,48 +544,67 @@ typedef enum scaler_cancel_outcome {
         SCALER_CANCEL_FAILED    = 1, /* finished first, or would not stop */
         SCALER_CANCEL_NOT_FOUND = 2  /* unknown or long ended */
 } scaler_cancel_outcome;
-/* [any] an outcome or a status */
+/* [any] Cancels one task, anybody's for an admin client, and waits for the answer: a scaler_cancel_outcome.
+ * Blocks up to timeout_ms.  Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT, SCALER_E_STATE (not started, stopped, inside
+ * a callback), SCALER_E_DENIED, or why the client gave up. */
 SCALER_API int scaler_client_cancel(scaler_client *c, scaler_id task, uint32_t flags, int64_t timeout_ms);
 
-SCALER_API scaler_future    *scaler_future_ref(scaler_future *f);             /* [any] gives one more reference */
-SCALER_API void              scaler_future_unref(scaler_future *f);           /* [any] forgets; does not cancel */
-SCALER_API scaler_id         scaler_future_id(const scaler_future *f);        /* [any] */
-SCALER_API uint64_t          scaler_future_user_data(const scaler_future *f); /* [any] */
-SCALER_API scaler_task_state scaler_future_state(const scaler_future *f);     /* [any] */
-/* [any] 0 once it has ended, however; SCALER_E_TIMEOUT */
+/* [any] Gives one more reference, to the same future. */
+SCALER_API scaler_future *scaler_future_ref(scaler_future *f);
+/* [any] Takes one reference.  Forgetting the last one does not cancel the task. */
+SCALER_API void scaler_future_unref(scaler_future *f);
+/* [any] The id of its task. */
+SCALER_API scaler_id scaler_future_id(const scaler_future *f);
+/* [any] What the spec had in user_data. */
+SCALER_API uint64_t scaler_future_user_data(const scaler_future *f);
+/* [any] Where its task stands at this moment. */
+SCALER_API scaler_task_state scaler_future_state(const scaler_future *f);
+/* [any] Waits until it has ended, however.  Blocks up to timeout_ms.
+ * Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT, SCALER_E_STATE (inside a callback). */
 SCALER_API int scaler_future_wait(scaler_future *f, int64_t timeout_ms);
-/* Waits; 0 and the bytes a function returned or a command printed on stdout (collected), or why it did not
- * succeed: SCALER_E_TASK, _WORKER_LOST, _LIMIT, _CANCELLED, _UNREACHABLE ...  out NULL: not wanted. */
-SCALER_API int scaler_future_result(scaler_future *f, int64_t timeout_ms, scaler_blob **out); /* [any] gives */
-/* What is known of an ended task, successful or not; SCALER_E_STATE while pending. */
-SCALER_API int scaler_future_failure(const scaler_future *f, scaler_failure *out); /* [any] */
-SCALER_API int scaler_future_exit(const scaler_future *f, scaler_exit *out);       /* [any] */
-/* A failed function's detail, or a command's collected output (1 stdout, 2 stderr); empty blob when there is none. */
-/* [any] gives; SCALER_E_STATE while pending */
+/* [any] Waits; then the bytes that a function returned or a command printed on stdout (collected).  Blocks up to
+ * timeout_ms.  Gives; out NULL: not wanted.  Errors: why it did not succeed: SCALER_E_TASK, SCALER_E_WORKER_LOST,
+ * SCALER_E_LIMIT, SCALER_E_CANCELLED, SCALER_E_UNREACHABLE; or SCALER_E_TIMEOUT, SCALER_E_INVALID, SCALER_E_STATE
+ * (inside a callback), SCALER_E_NOMEM. */
+SCALER_API int scaler_future_result(scaler_future *f, int64_t timeout_ms, scaler_blob **out);
+/* [any] What is known of an ended task, successful or not.  Errors: SCALER_E_STATE (pending), SCALER_E_INVALID. */
+SCALER_API int scaler_future_failure(const scaler_future *f, scaler_failure *out);
+/* [any] How an ended command ended and what it used.  Errors: SCALER_E_STATE (pending), SCALER_E_INVALID. */
+SCALER_API int scaler_future_exit(const scaler_future *f, scaler_exit *out);
+/* [any] A failed function's detail; an empty blob when there is none.  Gives.
+ * Errors: SCALER_E_STATE (pending), SCALER_E_INVALID, SCALER_E_NOMEM. */
 SCALER_API int scaler_future_detail(scaler_future *f, scaler_blob **out);
-/* [any] gives; SCALER_E_STATE while pending */
+/* [any] A command's collected output, stream 1 stdout, 2 stderr; an empty blob when there is none.  Gives.
+ * Errors: SCALER_E_STATE (pending), SCALER_E_INVALID, SCALER_E_NOMEM. */
 SCALER_API int scaler_future_output(scaler_future *f, int stream, scaler_blob **out);
-/* SCALER_COMMAND_STREAM: takes output in order as it comes, at most cap bytes; *stream_out (NULL: not wanted) says
- * which, 1 or 2.
- * A count; 0 at the end; SCALER_E_TIMEOUT: none yet; SCALER_E_GAP once: a new run started over, forget what was
- * read. */
-/* [any] */
+/* [any] SCALER_COMMAND_STREAM: takes output in order as it comes, at most cap bytes; *stream_out (NULL: not wanted)
+ * says which, 1 or 2.  Returns how many bytes, 0 at the end.  Blocks up to timeout_ms.  Borrows buffer.
+ * Errors: SCALER_E_TIMEOUT (none yet), SCALER_E_GAP (once: a new run started over, forget what was read),
+ * SCALER_E_INVALID (also a task that does not stream), SCALER_E_STATE (inside a callback), SCALER_E_NOMEM (output was
+ * lost for want of memory). */
 SCALER_API int scaler_future_read(scaler_future *f, void *buffer, size_t cap, int *stream_out, int64_t timeout_ms);
-/* A request: the future still ends exactly once.  The wait form waits for the answer: a scaler_cancel_outcome, or a
- * status. */
-SCALER_API int scaler_future_cancel(scaler_future *f, uint32_t flags);                          /* [any] */
-SCALER_API int scaler_future_cancel_wait(scaler_future *f, uint32_t flags, int64_t timeout_ms); /* [any] */
+/* [any] A request, which waits for nobody: the future still ends exactly once.  Errors: SCALER_E_INVALID. */
+SCALER_API int scaler_future_cancel(scaler_future *f, uint32_t flags);
+/* [any] The same, and waits for the answer: a scaler_cancel_outcome.  Blocks up to timeout_ms.  Not to race with the
+ * destruction of its client.  Errors: as scaler_client_cancel(): SCALER_E_INVALID, SCALER_E_TIMEOUT, SCALER_E_STATE, or
+ * why the client gave up. */
+SCALER_API int scaler_future_cancel_wait(scaler_future *f, uint32_t flags, int64_t timeout_ms);
 
-/* Futures as they end, each once; and streamed ones whenever they have output again (state PENDING). */
-/* gives; rt NULL: malloc */
+/* A queue: futures as they end, each once; and streamed ones whenever they have output again (state PENDING). */
+
+/* [any] rt NULL: memory of malloc's.  A queue used by a host-driven client names that runtime.  Gives.
+ * Errors: SCALER_E_INVALID, SCALER_E_NOMEM. */
 SCALER_API int scaler_queue_create(scaler_runtime *rt, scaler_queue **out, scaler_error *err) SCALER_MUST_USE;
-/* [any] gives a reference; SCALER_E_TIMEOUT */
+/* [any] The next future.  Blocks up to timeout_ms.  Gives a reference.  Errors: SCALER_E_TIMEOUT, SCALER_E_CANCELLED
+ * (woken), SCALER_E_INVALID, SCALER_E_STATE (inside a callback). */
 SCALER_API int scaler_queue_next(scaler_queue *q, int64_t timeout_ms, scaler_future **out);
-/* [any] lends; readable while next would give one.  SCALER_E_IO: none to be had */
+/* [any] A descriptor that is readable while scaler_queue_next() would give one; poll it, never read it.  Lends.
+ * Errors: SCALER_E_INVALID, SCALER_E_IO (none to be had). */
 SCALER_API int scaler_queue_fd(scaler_queue *q);
-/* [any] one waiting or coming next() returns SCALER_E_CANCELLED */
+/* [any] One scaler_queue_next(), waiting or to come, gives SCALER_E_CANCELLED. */
 SCALER_API void scaler_queue_wake(scaler_queue *q);
-SCALER_API void scaler_queue_destroy(scaler_queue *q); /* after it only: futures named to it simply do not appear */
+/* [last] Futures named to it stay valid and simply do not appear any more. */
+SCALER_API void scaler_queue_destroy(scaler_queue *q);
 
 static inline scaler_arg scaler_arg_bytes(const void *data, size_t size)
 {
@@ -570,21 +659,22 @@ typedef struct scaler_task_info {
         char      function[SCALER_NAME_MAX]; /* empty: a command */
 } scaler_task_info;
 
-/* [any] "inactive" "running" "canceling" ...; lends, forever */
+/* [any] The state in words: "inactive" "running" "canceling" ...  Lends, forever. */
 SCALER_API const char *scaler_task_info_state_name(int32_t state);
 
-/* Admin clients.  Each asks the scheduler and waits.  SCALER_E_DENIED for the others. */
-/* [any] */
+/* For admin clients.  Each asks the scheduler and waits.  Those that give rows give a page: *cursor is 0 at first and
+ * 0 again after the last; rows[0].size is set; at most `count` (<= 256) rows are written, and their number returned. */
+
+/* [any] Counts of the scheduler.  Blocks up to timeout_ms.  Errors: SCALER_E_DENIED (not an admin), SCALER_E_INVALID,
+ * SCALER_E_TIMEOUT, SCALER_E_STATE (not started, inside a callback), SCALER_E_PROTOCOL, or why the client gave up. */
 SCALER_API int scaler_client_scheduler_stats(scaler_client *c, int64_t timeout_ms, scaler_scheduler_stats *out);
-/* A page: *cursor 0 at first, 0 again after the last.  rows[0].size set; at most `count` (<= 256) rows; gives how
- * many. */
-/* [any] */
+/* [any] A page of workers.  Blocks up to timeout_ms.  Errors: as scaler_client_scheduler_stats(). */
 SCALER_API int scaler_client_workers(scaler_client *c, uint64_t *cursor, int64_t timeout_ms, scaler_worker_info *rows,
                                      size_t count);
-/* [any] */
+/* [any] A page of clients.  Blocks up to timeout_ms.  Errors: as scaler_client_scheduler_stats(). */
 SCALER_API int scaler_client_clients(scaler_client *c, uint64_t *cursor, int64_t timeout_ms, scaler_client_info *rows,
                                      size_t count);
-/* [any] */
+/* [any] A page of tasks.  Blocks up to timeout_ms.  Errors: as scaler_client_scheduler_stats(). */
 SCALER_API int scaler_client_tasks(scaler_client *c, uint64_t *cursor, int64_t timeout_ms, scaler_task_info *rows,
                                    size_t count);
 
@@ -602,13 +692,22 @@ typedef struct scaler_local_options {
         const scaler_security *security;
 } scaler_local_options;
 
+/* [any] A scheduler, its workers and a client, none of them started; options NULL: all defaults.  Borrows options,
+ * gives.  Errors: SCALER_E_INVALID, SCALER_E_NOMEM, SCALER_E_IO. */
 SCALER_API int scaler_local_create(const scaler_local_options *options, scaler_local **out,
-                                   scaler_error *err) SCALER_MUST_USE; /* gives; options NULL: all defaults */
-SCALER_API int scaler_local_register(scaler_local *l, const scaler_function *function); /* [setup] with every worker */
+                                   scaler_error *err) SCALER_MUST_USE;
+/* [setup] With every worker, as scaler_worker_register().  Borrows.  Errors: SCALER_E_INVALID, SCALER_E_EXISTS,
+ * SCALER_E_FULL, SCALER_E_STATE (started), SCALER_E_NOMEM. */
+SCALER_API int scaler_local_register(scaler_local *l, const scaler_function *function);
+/* [setup] Starts all of them.  Blocks briefly.  Errors: as scaler_scheduler_start(), scaler_worker_start() and
+ * scaler_client_start(); then only scaler_local_destroy() is left. */
 SCALER_API int scaler_local_start(scaler_local *l, scaler_error *err) SCALER_MUST_USE;
-SCALER_API scaler_client    *scaler_local_client(scaler_local *l);    /* [any] lends */
-SCALER_API scaler_scheduler *scaler_local_scheduler(scaler_local *l); /* [any] lends */
-SCALER_API void scaler_local_destroy(scaler_local *l); /* cancels what is unfinished, waits for functions */
+/* [any] Its client; never to be destroyed by the caller.  Lends. */
+SCALER_API scaler_client *scaler_local_client(scaler_local *l);
+/* [any] Its scheduler, for addresses and counts.  Lends. */
+SCALER_API scaler_scheduler *scaler_local_scheduler(scaler_local *l);
+/* [last] Cancels what is unfinished and waits for functions for as long as they take. */
+SCALER_API void scaler_local_destroy(scaler_local *l);
 
 #ifdef __cplusplus
 }

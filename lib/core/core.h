@@ -72,6 +72,8 @@ enum sc_effect_kind {
         SC_FX_READ_MORE  /* run: the next SC_EV_OUTPUT is welcome */
 };
 
+enum { SC_NOTE_ERROR = 2, SC_NOTE_WARN = 3, SC_NOTE_INFO = 4 }; /* levels of a note: those of scaler.h */
+
 enum sc_stop_how {
         SC_STOP_ASK  = 1, /* flag for a function, SIGTERM to the group of a command */
         SC_STOP_KILL = 2, /* SIGKILL to the group of a command; for a function the same flag again */

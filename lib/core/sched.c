@@ -53,7 +53,9 @@ bool sc_sched_note(struct sc_sched *s, struct sc_out *out, struct sc_id id, stru
         sc_id_format(id, hex);
         sc_sched_text(text, hex);
         sc_sched_text(text, " ");
-        sc_out_add(out, SC_FX_NOTE)->text = line;
+        struct sc_effect *effect = sc_out_add(out, SC_FX_NOTE);
+        effect->status           = SC_NOTE_WARN;
+        effect->text             = line;
         return true;
 }
 

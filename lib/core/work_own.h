@@ -18,7 +18,6 @@
 enum {
         SC_RUN_PAGE   = 64, /* rows allocated at a time */
         SC_RUN_PAGES  = SC_HOLDS_MAX / SC_RUN_PAGE,
-        SC_NOTE_WARN  = 3,  /* SCALER_LOG_WARN */
         SC_RUN_SMALL  = 40, /* result bytes that fit into the row */
         SC_CHUNK_LEAST = 4096 /* output bytes allocated at a time, so that small writes share a chunk */
 };

@@ -15,7 +15,6 @@
 struct sc_mem;
 struct sc_station;
 
-enum { SC_NOTE_ERROR = 2, SC_NOTE_WARN = 3, SC_NOTE_INFO = 4 }; /* levels of note(): those of scaler.h */
 
 struct sc_station_upcalls {
         /* Something came from a net: before anything else.  The role begins the turn (sc_station_begin with the loop's

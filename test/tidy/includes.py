@@ -12,7 +12,7 @@ PURE = {'stdalign.h', 'stdarg.h', 'stdatomic.h', 'stdbool.h', 'stddef.h', 'stdin
 SYSTEM = {
     'base': PURE | {'stdlib.h', 'unistd.h'},
     'msg': PURE,
-    'wire': PURE | {'msgpack.h'},
+    'wire': PURE,
     'core': PURE,
     'role': PURE | {'stdlib.h', 'stdio.h', 'pthread.h', 'time.h', 'errno.h'},
 }
@@ -23,7 +23,7 @@ def wrong_system(name, path, header, floor):
     if header.startswith('nng/') or header == 'nng.h':
         return not name.startswith(NNG_FILES) or name == 'lib/port/net_nng.h'
     if header.startswith('msgpack'):
-        return floor != 'wire' and not name.startswith(('test/unit/wire/', 'test/fuzz/', 'test/bench/'))
+        return not name.startswith(('test/unit/wire/', 'test/bench/'))
     return floor in SYSTEM and header not in SYSTEM[floor]
 
 

@@ -16,7 +16,10 @@ CLEAN = {
     'lib/port/port.h': OPEN + '#ifndef PORT_H\n#define PORT_H\n#ifdef __linux__\n#endif\n#endif\n',
     'test/unit/t.c': '/* sleep(1) in words is fine */\nconst char *text = "usleep(1); // \\" sleep(2)";\n',
     'examples/e.c': '#include <scaler.h>\n',
+    'lib/role/said.c': OPEN + 'void sc_f(void)\n{\n        sc_log(rt, SCALER_LOG_WARN, "x", "%s: is %d high", n, 1);\n}\n',
+    'doc/operations.md': '| `NAME: is N high` | lower it |\n| `ID wet with N drops` | wait |\n',
 }
+BUILT = 'void sc_f(void)\n{\n        if (NOTE;\n        sc_sched_text(&line, " with ");\n}\n'
 LONG = 'int sc_l(void)\n{\n' + '        ;\n' * 68 + '}\n'
 # script, file, text, rule that must be reported; None: nothing may be
 CASES = [
@@ -47,10 +50,22 @@ CASES = [
     ('includes', 'lib/port/net_nng.c', '#include <nng/nng.h>\n', None),
     ('includes', 'lib/port/net_nng.h', '#include <nng/nng.h>\n', 'include'),
     ('includes', 'lib/core/x.c', '#include <pthread.h>\n', 'include'),
-    ('includes', 'lib/core/x.c', '#include <msgpack.h>\n', 'include'),
+    ('includes', 'lib/wire/x.c', '#include <msgpack.h>\n', 'include'),
+    ('includes', 'test/unit/wire/x.c', '#include <msgpack.h>\n', None),
     ('includes', 'lib/core/x.c', '#include "scaler.h"\n', 'include'),
     ('includes', 'tools/x.c', '#include "core.h"\n', 'include'),
     ('includes', 'lib/role/core.h', '', 'include'),
+    ('notes', 'lib/role/x.c', 'void f(void) { sc_log(rt, SCALER_LOG_ERROR, "x", "%s: is low", n); }\n', 'note'),
+    ('notes', 'lib/role/x.c', 'void f(void) { sc_log(rt, SCALER_LOG_INFO, "x", "%s: is low", n); }\n', None),
+    ('notes', 'lib/role/x.c', 'void f(void) { sc_log(rt, SCALER_LOG_WARN, "x", format, n); }\n', 'note'),
+    ('notes', 'lib/role/x.c', 'void f(void) { sc_station_note(st, peer, "gone: ", why, len); }\n', 'note'),
+    ('notes', 'lib/role/x.c', 'void f(void) { sc_peer_refuse(st, peer, E, "it is wet"); }\n', 'note'),
+    ('notes', 'lib/core/x.c', 'void f(void) { sc_sched_nonsense(s, l, E, "is 4 " "high", out); }\n', 'note'),
+    ('notes', 'lib/core/x.c', BUILT.replace('NOTE', 'sc_sched_note(s)) sc_sched_text(&line, "wet ")'), None),
+    ('notes', 'lib/core/x.c', BUILT.replace('NOTE', 'sc_sched_note(s)) sc_sched_text(&line, "dry ")'), 'note'),
+    ('notes', 'lib/core/x.c', BUILT.replace('NOTE', 'sc_sched_note(s)) more(line)'), None),
+    ('notes', 'lib/core/x.c', 'void f(void)\n{\n        sc_out_add(out, SC_FX_NOTE)->text = text;\n}\n', 'note'),
+    ('notes', 'lib/core/x.c', 'void f(void)\n{\n        char a[] = "dry";\n        sc_out_add(out, SC_FX_NOTE);\n}\n', 'note'),
 ]
 
 
@@ -119,7 +134,7 @@ def symbol_case(floor, source, wanted):
 
 
 def main():
-    good = [judge(script, '', None, *run_case(script, {})) for script in ('lines', 'calls', 'includes')]
+    good = [judge(script, '', None, *run_case(script, {})) for script in ('lines', 'calls', 'includes', 'notes')]
     good += [judge(script, name, rule, *run_case(script, {name: text})) for script, name, text, rule in CASES]
     good += [symbol_case(*case) for case in SYMBOL_CASES]
     print(f'{good.count(True)} of {len(good)} cases are as they should be')

@@ -175,6 +175,19 @@ static inline void done(sc_link_id link, struct sc_id id, uint64_t run, uint8_t 
 
 /* ---- what the step wanted ----------------------------------------------------------------------*/
 
+/* How many notes the last step made; each of them is a warning. */
+static inline uint32_t warnings(void)
+{
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < out.len; i++) {
+                if (out.at[i].kind != SC_FX_NOTE)
+                        continue;
+                ck_assert_int_eq(out.at[i].status, SC_NOTE_WARN);
+                count++;
+        }
+        return count;
+}
+
 static inline uint32_t effects(enum sc_effect_kind kind)
 {
         uint32_t count = 0;

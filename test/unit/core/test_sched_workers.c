@@ -74,7 +74,7 @@ START_TEST(an_orderly_leave_charges_nobody)
         bye(W);
         ck_assert_uint_eq(stats().runs_lost, 0);
         ck_assert_uint_eq(stats().tasks_ready, 4);
-        ck_assert_uint_eq(effects(SC_FX_NOTE), 0);
+        ck_assert_uint_eq(warnings(), 0);
         down(W);
         ck_assert(said_nothing());
         teardown();
@@ -96,7 +96,7 @@ START_TEST(the_third_loss_ends_a_task_with_evidence)
         ck_assert_uint_eq(r->losses, 3);
         ck_assert_uint_eq(r->worker, WORKER + 2);
         ck_assert_str_eq(text_of(r->outcome.text), "3 of 3 runs lost their worker; last: peer");
-        ck_assert_uint_eq(effects(SC_FX_NOTE), 2);
+        ck_assert_uint_eq(warnings(), 2);
         teardown();
 }
 END_TEST
