@@ -426,7 +426,8 @@ typedef struct scaler_command {
         size_t             input_size;
         int64_t output_max; /* bytes of both outputs; 0: 1 MiB each collected, unlimited streamed */
         uint32_t flags;
-        int32_t  nice; /* added to the worker's niceness, 0 to 19 */
+        uint32_t reserved; /* padding in 0.1.0, so whatever it holds is passed over */
+        int32_t  nice;     /* added to the worker's niceness, 0 to 19 */
 } scaler_command;
 
 typedef struct scaler_spec {
