@@ -97,10 +97,10 @@ int settings_read(struct settings *s, int argc, char **argv, struct program *p)
                   "from SIGTERM to SIGKILL (5)" },
                 { "scheduler-timeout", 0, OPTION_TIME, &s->scheduler_timeout_ms, 1, YEAR_MS, 0, "TIME",
                   "give up without a scheduler for so long (10)" },
-                { "token-file", 0, OPTION_TEXT, &s->access.token_file, 0, 0, 0, "FILE",
-                  "its first line is the secret to say" },
                 { "log-level", 0, OPTION_LEVEL, &s->log_level, 0, 0, 0, "LEVEL", "none error warn info debug (error)" },
         };
+        struct option_row shared[ACCESS_ROWS];
+        access_rows(&s->access, false, shared);
         *p = (struct program){
                 .name            = "scaler-run",
                 .usage           = "[options] [--] COMMAND [ARG...] [::: INPUT...]",
@@ -108,6 +108,8 @@ int settings_read(struct settings *s, int argc, char **argv, struct program *p)
                 .after           = after,
                 .rows            = rows,
                 .row_count       = sizeof rows / sizeof rows[0],
+                .shared          = shared,
+                .shared_count    = ACCESS_ROWS,
                 .usage_exit      = RUN_EXIT_BROKEN,
                 .first_word_ends = true,
         };
@@ -115,6 +117,7 @@ int settings_read(struct settings *s, int argc, char **argv, struct program *p)
         s->log_level            = SCALER_LOG_ERROR;
         int code                = program_parse(p, argc, argv, &s->words);
         p->rows                 = NULL;
+        p->shared               = NULL;
         if (code == PROGRAM_GOES_ON)
                 code = cut_words(s, p);
         return code == PROGRAM_GOES_ON ? read_env(s, p) : code;
