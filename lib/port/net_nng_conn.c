@@ -14,8 +14,18 @@ enum { TLS_RECORD_MAX = 16384 };
 
 /* ---- the end -------------------------------------------------------------------------------------- */
 
+/* Whoever floods a listener with connections to no purpose pays by waiting, so that those who are in need not. */
+static void count_brief_one(const struct sc_nng_conn *conn)
+{
+        struct sc_nng_net *net = conn->net;
+        const sc_ns        now = sc_loop_now(net->loop);
+        if (conn->accepted && now - conn->born < SC_NNG_BRIEF_MS * SC_MS)
+                net->pace = sc_ns_add(sc_ns_max(net->pace, now), SC_NNG_PACE_MS * SC_MS);
+}
+
 static void bury(struct sc_nng_conn *conn)
 {
+        count_brief_one(conn);
         conn->state = SC_NNG_CLOSED;
         sc_list_remove(&conn->rearm);
         sc_nng_set_timer(conn->net, &conn->timer, SC_NEVER);
@@ -433,6 +443,7 @@ struct sc_nng_conn *sc_nng_conn_create(struct sc_nng_net *net, nng_stream *strea
                 .sent     = { .run = on_sent },
                 .remains  = { .stream = stream, .buried = { .run = on_buried } },
                 .busy_at  = sc_loop_now(net->loop),
+                .born     = sc_loop_now(net->loop),
         };
         sc_list_init(&conn->rearm);
         sc_list_init(&conn->link);
@@ -457,6 +468,7 @@ void sc_nng_conn_up(struct sc_nng_conn *conn, struct sc_listener *listener, uint
 {
         const struct sc_net *base = &conn->net->base;
         conn->verifies            = conn->tls && (listener ? conn->net->tls.mutual : !conn->net->tls.unverified);
+        conn->accepted            = listener != NULL;
         conn->user                = base->upcalls->up(base->ctx, &conn->base, listener, ticket);
         if (!conn->user)
                 sc_nng_conn_close(&conn->base);

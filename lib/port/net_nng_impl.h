@@ -23,6 +23,9 @@ enum {
         SC_NNG_RETRY_MS  = 100,        /* before accepting again when descriptors have run out */
         SC_NNG_DRAIN_MS  = 50,         /* for the last record of TLS to leave */
         SC_NNG_GONE_MS   = 10,         /* for what TLS has decrypted already, once the other side is gone */
+        SC_NNG_BRIEF_MS  = 1000,       /* an accepted connection that lives less is a brief one: see pace */
+        SC_NNG_PACE_MS   = 2,          /* in the long run so far apart brief ones are let in, */
+        SC_NNG_BURST     = 256,        /* after so many at once */
         SC_NNG_IDLE_MS   = 1000,       /* without a byte: buffers shrink */
         SC_NNG_BROKEN_MS = 1000        /* from a send that failed to giving up on what can still be received */
 };
@@ -64,6 +67,7 @@ struct sc_nng_net {
         nng_aio             *quick;                   /* without a callback: see push() */
         struct sc_nng_reaper reaper;
         struct sc_nng_tls    tls;
+        sc_ns                pace; /* when the brief connections there were would all be due, evenly spaced */
 };
 
 enum sc_nng_state {
@@ -89,6 +93,8 @@ struct sc_nng_conn {
         bool           receiving, paused;
         bool           tls, verifies; /* verifies: the other side's certificate */
         bool           heard;         /* a whole frame has come */
+        bool           accepted;
+        sc_ns          born;
         int            end; /* of the stream, as nng says; 0: not yet */
 
         struct sc_post sent;

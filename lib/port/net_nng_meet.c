@@ -103,6 +103,15 @@ static nng_stream *take_stream(struct meeting *meeting)
 
 /* ---- listeners ------------------------------------------------------------------------------------- */
 
+static void accept_next(struct meeting *meeting, sc_ns now)
+{
+        const sc_ns at = meeting->net->pace - SC_NNG_BURST * SC_NNG_PACE_MS * SC_MS;
+        if (at > now)
+                sc_nng_set_timer(meeting->net, &meeting->timer, at);
+        else
+                nng_stream_listener_accept(meeting->remains.listener, meeting->remains.aio[0]);
+}
+
 static void on_accepted(struct sc_post *post, sc_ns now)
 {
         struct meeting    *meeting = SC_CONTAINER(post, struct meeting, met);
@@ -117,14 +126,12 @@ static void on_accepted(struct sc_post *post, sc_ns now)
         if (conn)
                 sc_nng_conn_up(conn, &meeting->base, 0);
         if (!meeting->remains.given) /* up() may have said unlisten() */
-                nng_stream_listener_accept(meeting->remains.listener, meeting->remains.aio[0]);
+                accept_next(meeting, now);
 }
 
 static void on_retry(struct sc_nng_timer *timer, sc_ns now)
 {
-        (void)now;
-        struct meeting *meeting = SC_CONTAINER(timer, struct meeting, timer);
-        nng_stream_listener_accept(meeting->remains.listener, meeting->remains.aio[0]);
+        accept_next(SC_CONTAINER(timer, struct meeting, timer), now);
 }
 
 static void unlisten(struct meeting *meeting)
