@@ -51,7 +51,7 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
         *p = (struct program){
                 .name  = "scaler-scheduler",
                 .usage = "[options] URL...",
-                .about = "Runs a scheduler that listens on every URL (tcp://HOST:PORT, tls+tcp://HOST:PORT, ipc:///PATH; port 0 picks one).",
+                .about = "Runs a scheduler that listens at each URL ([tls+]tcp://HOST:PORT, ipc:///PATH; port 0: any).",
                 .after = "SCALER_URL stands for a missing URL, SCALER_TOKEN for a missing --token-file.\n"
                          "Exit: 0 stopped in order, 1 could not run, 2 usage, 128+N stopped in haste by signal N.",
                 .rows  = rows,

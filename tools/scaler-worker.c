@@ -55,7 +55,7 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
         *p = (struct program){
                 .name       = "scaler-worker",
                 .usage      = "[options] URL",
-                .about      = "Runs tasks for the scheduler at URL (tcp://HOST:PORT, tls+tcp://HOST:PORT, ipc:///PATH).",
+                .about      = "Runs tasks for the scheduler at URL ([tls+]tcp://HOST:PORT, ipc:///PATH).",
                 .after      = "SCALER_URL stands for a missing URL, SCALER_TOKEN for a missing --token-file.\n"
                               "Exit: 0 stopped in order, 1 could not run or gave up, 2 usage,\n"
                               "128+N killed its tasks at the second signal N.",
