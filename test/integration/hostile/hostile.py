@@ -427,6 +427,26 @@ def mutual_tls_carries_work_and_shuts_out_strangers(case):
     until(lambda: "its certificate is not accepted" in read(server.log), "the scheduler says so")
 
 
+def silence_and_garbage_on_a_tls_port_leave_nothing(case):
+    certificates.make(case.folder)
+    ca = ["--tls-ca", case.path("ca.pem")]
+    server = case.scheduler("tcp", *certificate(case, "server"), url="tls+tcp://localhost:0")
+    port = "tcp://127.0.0.1:" + server.url.rpartition(":")[2]
+    look = ["--timeout", LIMIT, server.url, "status", *ca]
+    equal(tool("scaler-ctl", *look)[0], 0, "a look")
+    before = descriptors(server.pid)
+    strangers = [Peer(port) for _ in range(200)]
+    handshake = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
+    for number, peer in enumerate(strangers):
+        peer.raw((b"", os.urandom(500), handshake, handshake + os.urandom(505), frame(HELLO, b"\x90"))[number % 5])
+    code, lines = tool("scaler-ctl", *look)
+    equal(code, 0, lines)
+    for peer in strangers:
+        closed(peer, "five seconds without a hello")
+    until(lambda: descriptors(server.pid) <= before, "the descriptors are what they were")
+    equal(tool("scaler-ctl", *look)[0], 0, "a look afterwards")
+
+
 def nobody_listens_to_the_world_for_everybody(case):
     certificates.make(case.folder)
     ours, ca = certificate(case, "server"), ["--tls-ca", case.path("ca.pem")]
@@ -467,6 +487,7 @@ def cases():
     rows += [(function, ()) for function in (every_refusal_under_tls_is_told_at_both_ends,
                                              expired_certificates_and_plain_schedulers_are_refused_in_words,
                                              mutual_tls_carries_work_and_shuts_out_strangers,
+                                             silence_and_garbage_on_a_tls_port_leave_nothing,
                                              nobody_listens_to_the_world_for_everybody)]
     return [(" ".join([function.__name__, *map(str, args)]), function, args) for function, args in rows]
 
