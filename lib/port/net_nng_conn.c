@@ -409,7 +409,8 @@ static void on_timer(struct sc_nng_timer *timer, sc_ns now)
         if (conn->state == SC_NNG_LINGERING) {
                 bury(conn);
         } else if (conn->broken) {
-                lose(conn, SC_E_UNREACHABLE, sc_nng_words(NNG_ECONNSHUT));
+                conn->end = conn->tls && conn->send_result != 0 ? conn->send_result : NNG_ECONNSHUT;
+                lose(conn, end_status(conn), end_words(conn));
         } else if (conn->tls && conn->receiving && is_gone(conn)) {
                 conn->end = NNG_ECONNSHUT;
                 on_end(conn);
