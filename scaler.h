@@ -223,7 +223,14 @@ SCALER_API size_t scaler_blob_size(const scaler_blob *blob);
 typedef struct scaler_security {
         size_t      size;
         const char *token;    /* shared secret that every peer must say; NULL: none.  At most 1,024 bytes */
-        bool        insecure; /* listen beyond loopback without a token all the same */
+        bool        insecure; /* listen beyond loopback without a token or mutual TLS all the same */
+        /* tls+tcp: addresses.  Files are PEM and read by start; 1 to 255 bytes for the name. */
+        const char *cert_file;      /* ours, then those that signed it; listeners must have one */
+        const char *key_file;       /* without a password; NULL: it is in cert_file */
+        const char *ca_file;        /* whose signature is believed; revocation lists in it are heeded */
+        const char *server_name;    /* whoever dials wants the certificate to be for it; NULL: the host of the URL */
+        bool        tls_unverified; /* whoever dials believes everybody: no protection against one in the middle */
+        bool        tls_mutual;     /* listeners let in only whom ca_file has signed */
 } scaler_security;
 
 /* ---- 7. Scheduler ---------------------------------------------------------------------------------- */
@@ -234,8 +241,8 @@ typedef struct scaler_scheduler_options {
         size_t             size;
         scaler_runtime    *runtime; /* NULL: a private one */
         const char        *name;    /* for people; NULL: host name and pid */
-        const char *const *listen;  /* "tcp://127.0.0.1:7700" "ipc:///run/scaler" "inproc://name"; port 0 picks one */
-        size_t             listen_count;         /* at least 1 */
+        const char *const *listen;  /* "tcp://127.0.0.1:7700" "tls+tcp://..." "ipc:///run/scaler" "inproc://name" */
+        size_t             listen_count;         /* at least 1; port 0 picks a free one */
         const scaler_security *security;         /* borrows; NULL: no token, loopback only */
         int64_t                tasks_max;        /* tasks held; 0: 10,000,000 */
         int64_t                bytes_max;        /* of arguments and results held; 0: a quarter of RAM */

@@ -42,26 +42,27 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
                   "a peer silent for so long is lost (10)" },
                 { "client-grace", 0, OPTION_TIME, &s->scheduler.client_grace_ms, 1, INT64_C(31536000000),
                   OPTION_WORD_UNLIMITED, "TIME", "a lost client's tasks wait so long (60)" },
-                { "token-file", 0, OPTION_TEXT, &s->access.token_file, 0, 0, 0, "FILE",
-                  "its first line is the secret every peer must say" },
-                { "insecure", 0, OPTION_FLAG, &s->access.insecure, 0, 0, 0, NULL,
-                  "listen beyond loopback without a token" },
                 { "ready-file", 0, OPTION_TEXT, &s->ready_file, 0, 0, 0, "FILE",
                   "holds the addresses once they are bound" },
                 { "log-level", 0, OPTION_LEVEL, &s->log_level, 0, 0, 0, "LEVEL", "none error warn info debug (info)" },
         };
+        struct option_row shared[ACCESS_ROWS];
+        access_rows(&s->access, true, shared);
         *p = (struct program){
                 .name  = "scaler-scheduler",
                 .usage = "[options] URL...",
-                .about = "Runs a scheduler that listens on every URL (tcp://HOST:PORT, ipc:///PATH; port 0 picks one).",
+                .about = "Runs a scheduler that listens at each URL ([tls+]tcp://HOST:PORT, ipc:///PATH; port 0: any).",
                 .after = "SCALER_URL stands for a missing URL, SCALER_TOKEN for a missing --token-file.\n"
                          "Exit: 0 stopped in order, 1 could not run, 2 usage, 128+N stopped in haste by signal N.",
                 .rows  = rows,
                 .row_count  = sizeof rows / sizeof rows[0],
+                .shared     = shared,
+                .shared_count = ACCESS_ROWS,
                 .usage_exit = EXIT_USAGE,
         };
-        int code = program_parse(p, argc, argv, urls);
-        p->rows  = NULL;
+        int code  = program_parse(p, argc, argv, urls);
+        p->rows   = NULL;
+        p->shared = NULL;
         if (code != PROGRAM_GOES_ON)
                 return code;
         s->scheduler.losses_max = (int32_t)s->losses_max;

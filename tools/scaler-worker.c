@@ -47,24 +47,27 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
                   "from SIGTERM to SIGKILL (5)" },
                 { "scheduler-timeout", 0, OPTION_TIME, &s->worker.scheduler_timeout_ms, 1, INT64_C(31536000000), 0,
                   "TIME", "give up after so long without a scheduler (never)" },
-                { "token-file", 0, OPTION_TEXT, &s->access.token_file, 0, 0, 0, "FILE",
-                  "its first line is the secret to say" },
                 { "ready-file", 0, OPTION_TEXT, &s->ready_file, 0, 0, 0, "FILE", "holds the name once linked" },
                 { "log-level", 0, OPTION_LEVEL, &s->log_level, 0, 0, 0, "LEVEL", "none error warn info debug (info)" },
         };
+        struct option_row shared[ACCESS_ROWS];
+        access_rows(&s->access, false, shared);
         *p = (struct program){
                 .name       = "scaler-worker",
                 .usage      = "[options] URL",
-                .about      = "Runs tasks for the scheduler at URL (tcp://HOST:PORT, ipc:///PATH).",
+                .about      = "Runs tasks for the scheduler at URL ([tls+]tcp://HOST:PORT, ipc:///PATH).",
                 .after      = "SCALER_URL stands for a missing URL, SCALER_TOKEN for a missing --token-file.\n"
                               "Exit: 0 stopped in order, 1 could not run or gave up, 2 usage,\n"
                               "128+N killed its tasks at the second signal N.",
                 .rows       = rows,
                 .row_count  = sizeof rows / sizeof rows[0],
+                .shared     = shared,
+                .shared_count = ACCESS_ROWS,
                 .usage_exit = EXIT_USAGE,
         };
         int code = program_parse(p, argc, argv, words);
-        p->rows  = NULL;
+        p->rows   = NULL;
+        p->shared = NULL;
         if (code != PROGRAM_GOES_ON)
                 return code;
         if (words->count > 1)

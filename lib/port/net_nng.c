@@ -83,6 +83,10 @@ int sc_nng_status(int result)
         case NNG_EADDRINUSE:
         case NNG_EPERM:
                 return SC_E_ADDRESS;
+        case NNG_EPEERAUTH:
+                return SC_E_DENIED;
+        case NNG_ECRYPTO:
+                return SC_E_PROTOCOL;
         case NNG_ENOTSUP:
                 return SC_E_UNSUPPORTED;
         default:
@@ -111,6 +115,10 @@ const char *sc_nng_words(int result)
                 return "the peer closed the connection";
         case NNG_ECONNRESET:
                 return "the connection was reset";
+        case NNG_EPEERAUTH:
+                return "its certificate is not accepted: not of the CA given, out of date, revoked or for another name";
+        case NNG_ECRYPTO:
+                return "no TLS came about: it speaks none, or does not accept our side's certificate";
         case NNG_ENOFILES:
                 return "needs a descriptor, and there are none left";
         default:
@@ -123,6 +131,7 @@ const char *sc_nng_words(int result)
 static void net_free(struct sc_nng_net *net)
 {
         nng_aio_free(net->quick);
+        sc_nng_tls_fini(&net->tls);
         sc_heap_fini(&net->timers);
         pthread_cond_destroy(&net->reaper.wake);
         pthread_mutex_destroy(&net->reaper.lock);
@@ -158,6 +167,19 @@ static const struct sc_net_ops net_ops = {
         .destroy     = net_destroy,
 };
 
+int sc_net_nng_secure(struct sc_net *base, const struct sc_tls *tls, struct sc_why *why)
+{
+        struct sc_nng_net *net = (struct sc_nng_net *)base;
+        struct sc_nng_tls  made;
+        SC_ASSERT(sc_loop_held(net->loop));
+        const int status = sc_nng_tls_init(&made, net->mem, tls, why);
+        if (status != SC_OK)
+                return status;
+        sc_nng_tls_fini(&net->tls);
+        net->tls = made;
+        return SC_OK;
+}
+
 int sc_net_nng_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_net_upcalls *upcalls, void *ctx,
                       struct sc_net **out)
 {
@@ -166,6 +188,7 @@ int sc_net_nng_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_
                 return SC_E_NOMEM;
         net->base        = (struct sc_net){ .ops = &net_ops, .upcalls = upcalls, .ctx = ctx };
         net->mem         = mem;
+        net->tls.mem     = mem;
         net->loop        = loop;
         net->reaper.loop = loop;
         pthread_mutex_init(&net->reaper.lock, NULL);

@@ -10,10 +10,22 @@
 #include "sc_mem.h"
 #include "sc_status.h"
 
+enum { TLS_RECORD_MAX = 16384 };
+
 /* ---- the end -------------------------------------------------------------------------------------- */
+
+/* Whoever floods a listener with connections to no purpose pays by waiting, so that those who are in need not. */
+static void count_brief_one(const struct sc_nng_conn *conn)
+{
+        struct sc_nng_net *net = conn->net;
+        const sc_ns        now = sc_loop_now(net->loop);
+        if (conn->accepted && now - conn->born < SC_NNG_BRIEF_MS * SC_MS)
+                net->pace = sc_ns_add(sc_ns_max(net->pace, now), SC_NNG_PACE_MS * SC_MS);
+}
 
 static void bury(struct sc_nng_conn *conn)
 {
+        count_brief_one(conn);
         conn->state = SC_NNG_CLOSED;
         sc_list_remove(&conn->rearm);
         sc_nng_set_timer(conn->net, &conn->timer, SC_NEVER);
@@ -36,18 +48,28 @@ void sc_nng_conn_close(struct sc_conn *base)
                 bury(conn);
 }
 
+/* Under TLS what has left us may still be in a buffer of nng, and nothing says when it is not: a moment for that. */
+static void let_drain(struct sc_nng_conn *conn)
+{
+        const sc_ns soon = sc_ns_add(sc_loop_now(conn->net->loop), SC_NNG_DRAIN_MS * SC_MS);
+        sc_nng_set_timer(conn->net, &conn->timer, sc_ns_min(soon, conn->timer.due));
+}
+
 void sc_nng_conn_close_after(struct sc_conn *base, sc_ns linger)
 {
         struct sc_nng_conn *conn = (struct sc_nng_conn *)base;
         if (conn->state != SC_NNG_OPEN)
                 return;
-        if (!conn->sending || conn->out_at == conn->out.len || conn->broken) {
+        const bool left = !conn->sending || conn->out_at == conn->out.len;
+        if (conn->broken || (left && !conn->tls)) {
                 bury(conn);
                 return;
         }
         conn->state  = SC_NNG_LINGERING;
         conn->in.len = 0; /* nobody will read it: what comes is received and forgotten, so that the peer can go on */
         sc_nng_set_timer(conn->net, &conn->timer, sc_ns_add(sc_loop_now(conn->net->loop), linger));
+        if (left)
+                let_drain(conn);
         sc_nng_conn_pause(base, false);
 }
 
@@ -90,12 +112,18 @@ static void received_callback(void *arg)
         sc_loop_post_and_turn(conn->net->loop, &conn->received);
 }
 
+static const char tls_words[] = "it speaks TLS and we do not: the address wants to be tls+tcp:// on both sides";
+
 /* Bytes of the whole frame at `at`: 0 when it is not all there. */
 static size_t whole_frame(struct sc_nng_conn *conn, size_t at)
 {
         const size_t left = conn->in.len - at;
         if (left < sizeof(uint32_t))
                 return 0;
+        if (!conn->tls && !conn->heard && sc_nng_tls_is_here(conn->in.data + at, left)) {
+                lose(conn, SC_E_PROTOCOL, tls_words);
+                return 0;
+        }
         const size_t length = sc_frame_length(conn->in.data + at, left);
         if (length < SC_FRAME_HEAD || length > SC_FRAME_MAX) {
                 lose(conn, SC_E_PROTOCOL, "what it sent is not a frame: the length is out of bounds");
@@ -109,6 +137,7 @@ static void deliver(struct sc_nng_conn *conn)
         const struct sc_net *base = &conn->net->base;
         size_t               at   = 0, length;
         while (conn->state == SC_NNG_OPEN && !conn->paused && (length = whole_frame(conn, at)) > 0) {
+                conn->heard = true;
                 base->upcalls->frame(base->ctx, conn->user, conn->in.data + at, length);
                 at += length;
         }
@@ -131,12 +160,40 @@ static void watch_idleness(struct sc_nng_conn *conn)
                 sc_nng_set_timer(conn->net, &conn->timer, sc_ns_add(conn->busy_at, SC_NNG_IDLE_MS * SC_MS));
 }
 
+/* nng has one word for a certificate that was not accepted and for all else that can go wrong with TLS; but whether it
+ * was verified can be asked. */
+static int how_it_ended(const struct sc_nng_conn *conn)
+{
+        bool verified = true;
+        if (conn->end == NNG_ECRYPTO && conn->verifies)
+                nng_stream_get_bool(conn->remains.stream, NNG_OPT_TLS_VERIFIED, &verified);
+        return verified ? conn->end : NNG_EPEERAUTH;
+}
+
+/* A side that does not accept the other's certificate may be gone before it could say so. */
+static const char *end_words(const struct sc_nng_conn *conn)
+{
+        const bool cut = conn->end == NNG_ECONNSHUT || conn->end == NNG_ECLOSED || conn->end == NNG_ECONNRESET ||
+                         conn->end == NNG_ECONNREFUSED;
+        if (conn->heard || !cut)
+                return sc_nng_words(how_it_ended(conn));
+        if (!conn->tls)
+                return "closed before a word was said: it wants to be tls+tcp:// there, or it is full";
+        return "closed before a word was said: it speaks no TLS, or does not accept our side's certificate";
+}
+
+static int end_status(const struct sc_nng_conn *conn)
+{
+        if (conn->end == NNG_ENOMEM || (conn->tls && !conn->heard))
+                return sc_nng_status(how_it_ended(conn));
+        return SC_E_UNREACHABLE;
+}
+
 static void on_end(struct sc_nng_conn *conn)
 {
-        const int end = conn->end;
         if (conn->paused && conn->state == SC_NNG_OPEN)
                 return; /* frames before the end may still wait for their reader */
-        lose(conn, end == NNG_ENOMEM ? SC_E_NOMEM : SC_E_UNREACHABLE, sc_nng_words(end));
+        lose(conn, end_status(conn), end_words(conn));
 }
 
 static void on_received(struct sc_post *post, sc_ns now)
@@ -157,6 +214,8 @@ static void on_received(struct sc_post *post, sc_ns now)
                 conn->in.len += conn->receive_count;
                 conn->busy_at = now;
                 deliver(conn);
+                if (conn->tls && conn->state != SC_NNG_CLOSED && conn->in.cap > 4 * TLS_RECORD_MAX && conn->in.len == 0)
+                        shrink(conn); /* idle ones cannot be asked to: see on_timer() */
         }
         if (conn->state != SC_NNG_CLOSED && !conn->paused)
                 want_rearm(conn);
@@ -173,9 +232,22 @@ static bool make_room(struct sc_nng_conn *conn)
         return in->len < in->cap;
 }
 
+static bool is_gone(const struct sc_nng_conn *conn)
+{
+        nng_sockaddr addr;
+        return nng_stream_get_addr(conn->remains.stream, NNG_OPT_REMADDR, &addr) != 0;
+}
+
+/* nng 1.5 forgets how a TLS stream ended when nobody was receiving just then, and lets whoever receives next wait for
+ * ever.  So we look whether the other side is still there: now, and once more when it has been quiet. */
+static void watch_for_the_end(struct sc_nng_conn *conn, sc_ns now)
+{
+        const sc_ns look = is_gone(conn) ? SC_NNG_GONE_MS * SC_MS : SC_NNG_IDLE_MS * SC_MS;
+        sc_nng_set_timer(conn->net, &conn->timer, sc_ns_min(conn->timer.due, sc_ns_add(now, look)));
+}
+
 void sc_nng_conn_rearm(struct sc_nng_conn *conn, sc_ns now)
 {
-        (void)now;
         if (conn->state == SC_NNG_OPEN)
                 deliver(conn); /* frames that came before a pause */
         if (conn->state == SC_NNG_CLOSED || conn->paused || conn->receiving)
@@ -192,7 +264,9 @@ void sc_nng_conn_rearm(struct sc_nng_conn *conn, sc_ns now)
         conn->asked       = room < SC_NNG_READ_MAX ? room : SC_NNG_READ_MAX;
         nng_iov into      = { .iov_buf = conn->in.data + conn->in.len, .iov_len = conn->asked };
         conn->receiving   = true;
-        if (conn->in.cap > SC_NNG_READ_MIN)
+        if (conn->tls)
+                watch_for_the_end(conn, now);
+        else if (conn->in.cap > SC_NNG_READ_MIN)
                 watch_idleness(conn);
         nng_aio_set_iov(conn->remains.aio[0], 1, &into);
         nng_stream_recv(conn->remains.stream, conn->remains.aio[0]);
@@ -243,11 +317,12 @@ static long send_quickly(struct sc_nng_conn *conn)
         return result == 0 ? (long)nng_aio_count(aio) : -1;
 }
 
-/* Sends until all has left, the kernel takes no more, or it breaks. */
+/* Sends until all has left, the kernel takes no more, or it breaks.  Aborting an operation of TLS would end the whole
+ * connection, so there every send goes the long way. */
 static void push(struct sc_nng_conn *conn)
 {
         while (conn->out_at < conn->out.len) {
-                long took = send_quickly(conn);
+                long took = conn->tls ? 0 : send_quickly(conn);
                 if (took < 0) {
                         broken(conn);
                         return;
@@ -280,7 +355,10 @@ static void all_left(struct sc_nng_conn *conn)
         sc_buf_reset(&conn->out);
         sc_buf_shrink(&conn->out, SC_NNG_READ_MAX);
         if (conn->state == SC_NNG_LINGERING) {
-                bury(conn);
+                if (conn->tls)
+                        let_drain(conn);
+                else
+                        bury(conn);
                 return;
         }
         if (conn->out.cap > SC_NNG_READ_MIN)
@@ -331,10 +409,14 @@ static void on_timer(struct sc_nng_timer *timer, sc_ns now)
         if (conn->state == SC_NNG_LINGERING) {
                 bury(conn);
         } else if (conn->broken) {
-                lose(conn, SC_E_UNREACHABLE, sc_nng_words(NNG_ECONNSHUT));
+                conn->end = conn->tls && conn->send_result != 0 ? conn->send_result : NNG_ECONNSHUT;
+                lose(conn, end_status(conn), end_words(conn));
+        } else if (conn->tls && conn->receiving && is_gone(conn)) {
+                conn->end = NNG_ECONNSHUT;
+                on_end(conn);
         } else if (now - conn->busy_at < SC_NNG_IDLE_MS * SC_MS) {
                 watch_idleness(conn);
-        } else if (conn->receiving && conn->in.cap > SC_NNG_READ_MIN + 2 * conn->in.len) {
+        } else if (!conn->tls && conn->receiving && conn->in.cap > SC_NNG_READ_MIN + 2 * conn->in.len) {
                 nng_aio_abort(conn->remains.aio[0], NNG_ECANCELED);
         } else if (!conn->sending) {
                 sc_buf_shrink(&conn->out, 0);
@@ -347,7 +429,7 @@ static void discard(nng_stream *stream)
         nng_stream_free(stream);
 }
 
-struct sc_nng_conn *sc_nng_conn_create(struct sc_nng_net *net, nng_stream *stream)
+struct sc_nng_conn *sc_nng_conn_create(struct sc_nng_net *net, nng_stream *stream, bool tls)
 {
         struct sc_nng_conn *conn = sc_mem_zalloc(net->mem, sizeof *conn);
         if (!conn) {
@@ -357,10 +439,12 @@ struct sc_nng_conn *sc_nng_conn_create(struct sc_nng_net *net, nng_stream *strea
         *conn = (struct sc_nng_conn){
                 .base     = { .net = &net->base },
                 .net      = net,
+                .tls      = tls,
                 .received = { .run = on_received },
                 .sent     = { .run = on_sent },
                 .remains  = { .stream = stream, .buried = { .run = on_buried } },
                 .busy_at  = sc_loop_now(net->loop),
+                .born     = sc_loop_now(net->loop),
         };
         sc_list_init(&conn->rearm);
         sc_list_init(&conn->link);
@@ -384,6 +468,8 @@ struct sc_nng_conn *sc_nng_conn_create(struct sc_nng_net *net, nng_stream *strea
 void sc_nng_conn_up(struct sc_nng_conn *conn, struct sc_listener *listener, uint64_t ticket)
 {
         const struct sc_net *base = &conn->net->base;
+        conn->verifies            = conn->tls && (listener ? conn->net->tls.mutual : !conn->net->tls.unverified);
+        conn->accepted            = listener != NULL;
         conn->user                = base->upcalls->up(base->ctx, &conn->base, listener, ticket);
         if (!conn->user)
                 sc_nng_conn_close(&conn->base);

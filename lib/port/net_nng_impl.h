@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "net_nng.h"
+#include "net_nng_tls.h"
 #include "sc_buf.h"
 #include "sc_heap.h"
 
@@ -20,6 +21,11 @@ enum {
         SC_NNG_READ_MIN  = 4096,       /* bytes of a quiet connection's receive buffer */
         SC_NNG_READ_MAX  = 256 * 1024, /* at most so many are received, or sent, at once */
         SC_NNG_RETRY_MS  = 100,        /* before accepting again when descriptors have run out */
+        SC_NNG_DRAIN_MS  = 50,         /* for the last record of TLS to leave */
+        SC_NNG_GONE_MS   = 10,         /* for what TLS has decrypted already, once the other side is gone */
+        SC_NNG_BRIEF_MS  = 1000,       /* an accepted connection that lives less is a brief one: see pace */
+        SC_NNG_PACE_MS   = 2,          /* in the long run so far apart brief ones are let in, */
+        SC_NNG_BURST     = 256,        /* after so many at once */
         SC_NNG_IDLE_MS   = 1000,       /* without a byte: buffers shrink */
         SC_NNG_BROKEN_MS = 1000        /* from a send that failed to giving up on what can still be received */
 };
@@ -60,6 +66,8 @@ struct sc_nng_net {
         size_t               timed;                   /* things that have a timer */
         nng_aio             *quick;                   /* without a callback: see push() */
         struct sc_nng_reaper reaper;
+        struct sc_nng_tls    tls;
+        sc_ns                pace; /* when the brief connections there were would all be due, evenly spaced */
 };
 
 enum sc_nng_state {
@@ -83,6 +91,10 @@ struct sc_nng_conn {
         struct sc_buf  in;
         sc_ns          busy_at; /* when bytes last came, or had left */
         bool           receiving, paused;
+        bool           tls, verifies; /* verifies: the other side's certificate */
+        bool           heard;         /* a whole frame has come */
+        bool           accepted;
+        sc_ns          born;
         int            end; /* of the stream, as nng says; 0: not yet */
 
         struct sc_post sent;
@@ -103,7 +115,7 @@ const char *sc_nng_words(int result);
 
 /* net_nng_conn.c */
 /* NULL: no memory.  Takes the stream either way. */
-struct sc_nng_conn *sc_nng_conn_create(struct sc_nng_net *net, nng_stream *stream);
+struct sc_nng_conn *sc_nng_conn_create(struct sc_nng_net *net, nng_stream *stream, bool tls);
 void sc_nng_conn_up(struct sc_nng_conn *conn, struct sc_listener *listener, uint64_t ticket);
 void sc_nng_conn_free(struct sc_nng_conn *conn);
 void sc_nng_conn_rearm(struct sc_nng_conn *conn, sc_ns now); /* at the flush */

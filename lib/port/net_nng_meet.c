@@ -19,6 +19,7 @@ struct meeting { /* a listener or a dial */
         struct sc_nng_remains remains; /* aio[0]: accepts or dials; stream: what came of it and nobody has taken yet */
         struct sc_post        met;
         int                   result;
+        bool                  tls;
         struct sc_nng_timer   timer;  /* listeners only: accept again */
         uint64_t              ticket; /* dials only */
 };
@@ -30,6 +31,11 @@ static void real_url(const char *url, char real[SC_URL_MAX + 1])
                 snprintf(real, SC_URL_MAX + 1, "abstract://scaler-inproc-%ld-%s", (long)getpid(), sc_url_rest(url));
         else
                 snprintf(real, SC_URL_MAX + 1, "%s", url);
+}
+
+static bool is_tls(const char *url)
+{
+        return sc_url_scheme(url) == SC_SCHEME_TLS;
 }
 
 /* ---- both ------------------------------------------------------------------------------------------ */
@@ -61,12 +67,17 @@ static void on_buried(struct sc_post *post, sc_ns now)
         meeting_free(SC_CONTAINER(post, struct meeting, remains.buried));
 }
 
-static struct meeting *meeting_create(struct sc_nng_net *net, void (*run)(struct sc_post *, sc_ns))
+static struct meeting *meeting_create(struct sc_nng_net *net, const char *url, void (*run)(struct sc_post *, sc_ns))
 {
         struct meeting *meeting = sc_mem_zalloc(net->mem, sizeof *meeting);
         if (!meeting)
                 return NULL;
-        *meeting = (struct meeting){ .net = net, .met = { .run = run }, .remains = { .buried = { .run = on_buried } } };
+        *meeting = (struct meeting){
+                .net     = net,
+                .met     = { .run = run },
+                .remains = { .buried = { .run = on_buried } },
+                .tls     = is_tls(url),
+        };
         sc_list_init(&meeting->link);
         if (nng_aio_alloc(&meeting->remains.aio[0], met_callback, meeting) == 0)
                 return meeting;
@@ -92,6 +103,15 @@ static nng_stream *take_stream(struct meeting *meeting)
 
 /* ---- listeners ------------------------------------------------------------------------------------- */
 
+static void accept_next(struct meeting *meeting, sc_ns now)
+{
+        const sc_ns at = meeting->net->pace - SC_NNG_BURST * SC_NNG_PACE_MS * SC_MS;
+        if (at > now)
+                sc_nng_set_timer(meeting->net, &meeting->timer, at);
+        else
+                nng_stream_listener_accept(meeting->remains.listener, meeting->remains.aio[0]);
+}
+
 static void on_accepted(struct sc_post *post, sc_ns now)
 {
         struct meeting    *meeting = SC_CONTAINER(post, struct meeting, met);
@@ -102,18 +122,16 @@ static void on_accepted(struct sc_post *post, sc_ns now)
                 sc_nng_set_timer(net, &meeting->timer, sc_ns_add(now, SC_NNG_RETRY_MS * SC_MS));
                 return;
         }
-        struct sc_nng_conn *conn = sc_nng_conn_create(net, take_stream(meeting));
+        struct sc_nng_conn *conn = sc_nng_conn_create(net, take_stream(meeting), meeting->tls);
         if (conn)
                 sc_nng_conn_up(conn, &meeting->base, 0);
         if (!meeting->remains.given) /* up() may have said unlisten() */
-                nng_stream_listener_accept(meeting->remains.listener, meeting->remains.aio[0]);
+                accept_next(meeting, now);
 }
 
 static void on_retry(struct sc_nng_timer *timer, sc_ns now)
 {
-        (void)now;
-        struct meeting *meeting = SC_CONTAINER(timer, struct meeting, timer);
-        nng_stream_listener_accept(meeting->remains.listener, meeting->remains.aio[0]);
+        accept_next(SC_CONTAINER(timer, struct meeting, timer), now);
 }
 
 static void unlisten(struct meeting *meeting)
@@ -141,13 +159,26 @@ static void tell_bound(nng_stream_listener *listener, const char *url, char boun
         nng_sockaddr      addr;
         int               port;
         snprintf(bound, SC_URL_MAX + 1, "%s", url);
-        if (sc_url_scheme(url) == SC_SCHEME_TCP &&
+        if ((sc_url_scheme(url) == SC_SCHEME_TCP || is_tls(url)) &&
             nng_stream_listener_get_int(listener, NNG_OPT_TCP_BOUND_PORT, &port) == 0)
                 snprintf(bound, SC_URL_MAX + 1, "%.*s:%d", (int)(colon - url), url, port);
         if (sc_url_scheme(url) == SC_SCHEME_ABSTRACT && *sc_url_rest(url) == '\0' &&
             nng_stream_listener_get_addr(listener, NNG_OPT_LOCADDR, &addr) == 0)
                 snprintf(bound, SC_URL_MAX + 1, "abstract://%.*s", (int)addr.s_abstract.sa_len,
                          (const char *)addr.s_abstract.sa_name);
+}
+
+static int secure_listener(struct meeting *meeting, const char *url, struct sc_why *why)
+{
+        nng_tls_config *config;
+        if (!meeting->tls)
+                return SC_OK;
+        const int status = sc_nng_tls_config(&meeting->net->tls, url, true, &config, why);
+        if (status != SC_OK)
+                return status;
+        nng_stream_listener_set_ptr(meeting->remains.listener, NNG_OPT_TLS_CONFIG, config);
+        nng_tls_config_free(config); /* the listener has its own hold on it */
+        return SC_OK;
 }
 
 static int open_listener(struct meeting *meeting, const char *url, char bound[SC_URL_MAX + 1], struct sc_why *why)
@@ -159,6 +190,9 @@ static int open_listener(struct meeting *meeting, const char *url, char bound[SC
         }
         real_url(url, real);
         int result = nng_stream_listener_alloc(&meeting->remains.listener, real);
+        int status = result == 0 ? secure_listener(meeting, url, why) : SC_OK;
+        if (status != SC_OK)
+                return status;
         if (result == 0)
                 result = nng_stream_listener_listen(meeting->remains.listener);
         if (result != 0) {
@@ -176,7 +210,7 @@ int sc_nng_listen(struct sc_net *base, const char *url, struct sc_listener **out
         int                status = sc_url_check(url, true, why);
         if (status != SC_OK)
                 return status;
-        struct meeting *meeting = meeting_create(net, on_accepted);
+        struct meeting *meeting = meeting_create(net, url, on_accepted);
         if (!meeting || !sc_nng_reserve_timer(net, &meeting->timer, on_retry) ||
             sc_nng_reaper_start(&net->reaper) != SC_OK) {
                 sc_why_set(why, url, "needs more memory than there is");
@@ -208,7 +242,7 @@ static void on_dialled(struct sc_post *post, sc_ns now)
         if (meeting->remains.given)
                 return;
         nng_stream         *stream = take_stream(meeting);
-        struct sc_nng_conn *conn   = meeting->result == 0 ? sc_nng_conn_create(net, stream) : NULL;
+        struct sc_nng_conn *conn   = meeting->result == 0 ? sc_nng_conn_create(net, stream, meeting->tls) : NULL;
         const int           result = meeting->result == 0 ? NNG_ENOMEM : meeting->result;
         const uint64_t      ticket = meeting->ticket;
         sc_nng_bury(&net->reaper, &meeting->remains);
@@ -218,26 +252,47 @@ static void on_dialled(struct sc_post *post, sc_ns now)
                 base->upcalls->dial_failed(base->ctx, ticket, sc_nng_status(result), sc_nng_words(result));
 }
 
+static int secure_dialer(struct meeting *meeting, const char *url, struct sc_why *why)
+{
+        nng_tls_config *config;
+        if (!meeting->tls)
+                return SC_OK;
+        const int status = sc_nng_tls_config(&meeting->net->tls, url, false, &config, why);
+        if (status != SC_OK)
+                return status;
+        nng_stream_dialer_set_ptr(meeting->remains.dialer, NNG_OPT_TLS_CONFIG, config);
+        nng_tls_config_free(config);
+        return SC_OK;
+}
+
+static int open_dialer(struct meeting *meeting, const char *url, struct sc_why *why)
+{
+        char real[SC_URL_MAX + 1];
+        real_url(url, real);
+        const int result = nng_stream_dialer_alloc(&meeting->remains.dialer, real);
+        if (result == 0)
+                return secure_dialer(meeting, url, why);
+        sc_why_set(why, url, sc_nng_words(result));
+        return result == NNG_ENOMEM ? SC_E_NOMEM : SC_E_ADDRESS;
+}
+
 int sc_nng_dial(struct sc_net *base, const char *url, uint64_t ticket, struct sc_why *why)
 {
-        struct sc_nng_net *net = (struct sc_nng_net *)base;
-        char               real[SC_URL_MAX + 1];
+        struct sc_nng_net *net    = (struct sc_nng_net *)base;
         int                status = sc_url_check(url, false, why);
         if (status != SC_OK)
                 return status;
-        struct meeting *meeting = meeting_create(net, on_dialled);
+        struct meeting *meeting = meeting_create(net, url, on_dialled);
         if (!meeting || sc_nng_reaper_start(&net->reaper) != SC_OK) {
                 sc_why_set(why, url, "needs more memory than there is");
                 if (meeting)
                         meeting_drop(meeting);
                 return SC_E_NOMEM;
         }
-        real_url(url, real);
-        int result = nng_stream_dialer_alloc(&meeting->remains.dialer, real);
-        if (result != 0) {
-                sc_why_set(why, url, sc_nng_words(result));
+        status = open_dialer(meeting, url, why);
+        if (status != SC_OK) {
                 meeting_drop(meeting);
-                return result == NNG_ENOMEM ? SC_E_NOMEM : SC_E_ADDRESS;
+                return status;
         }
         meeting->ticket = ticket;
         sc_list_add_tail(&net->dials, &meeting->link);

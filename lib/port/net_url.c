@@ -59,11 +59,11 @@ static const char *tcp_complaint(const char *rest, bool listening)
 {
         const char *colon = strrchr(rest, ':');
         if (!colon || colon == rest)
-                return "wants tcp://HOST:PORT";
+                return "wants HOST:PORT after ://";
         if (rest[0] == '[' ? colon[-1] != ']' || colon == rest + 2 : strchr(rest, ':') != colon)
                 return "wants an IPv6 address in brackets, as in tcp://[::1]:PORT";
         if (strcspn(rest, "/?#@ ") != strlen(rest))
-                return "wants nothing but HOST:PORT after tcp://";
+                return "wants nothing but HOST:PORT after ://";
         int port = port_of(colon + 1);
         if (port < 0)
                 return "wants a port between 0 and 65535";
@@ -95,6 +95,7 @@ static const char *complaint(enum sc_scheme scheme, const char *rest, bool liste
 {
         switch (scheme) {
         case SC_SCHEME_TCP:
+        case SC_SCHEME_TLS:
                 return tcp_complaint(rest, listening);
         case SC_SCHEME_IPC:
                 return ipc_complaint(rest);
@@ -103,11 +104,10 @@ static const char *complaint(enum sc_scheme scheme, const char *rest, bool liste
         case SC_SCHEME_INPROC:
                 return name_complaint(rest, INPROC_MAX, false);
         case SC_SCHEME_NONE:
-        case SC_SCHEME_TLS:
         case SC_SCHEME_WS:
                 break;
         }
-        return "starts with no scheme known here: tcp:// ipc:// abstract:// inproc://";
+        return "starts with no scheme known here: tcp:// tls+tcp:// ipc:// abstract:// inproc://";
 }
 
 int sc_url_check(const char *url, bool listening, struct sc_why *why)
@@ -117,8 +117,8 @@ int sc_url_check(const char *url, bool listening, struct sc_why *why)
                 return SC_E_ADDRESS;
         }
         enum sc_scheme scheme = sc_url_scheme(url);
-        if (scheme == SC_SCHEME_TLS || scheme == SC_SCHEME_WS) {
-                sc_why_set(why, url, "cannot be used: tls+tcp://, ws:// and wss:// are not supported yet");
+        if (scheme == SC_SCHEME_WS) {
+                sc_why_set(why, url, "cannot be used: ws:// and wss:// are not supported yet");
                 return SC_E_UNSUPPORTED;
         }
         const char *wrong = complaint(scheme, scheme == SC_SCHEME_NONE ? url : sc_url_rest(url), listening);

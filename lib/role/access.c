@@ -1,5 +1,5 @@
 /*
- * Who may come in: the token, and which addresses may be listened on without one.
+ * Who may come in: the token, what TLS goes by, and which addresses may be listened on without either.
  */
 #include "runtime.h"
 
@@ -7,6 +7,47 @@
 #include <string.h>
 
 #include "msg.h"
+
+static int take_text(struct sc_mem *mem, const char *text, const char **out)
+{
+        if (!text)
+                return 0;
+        *out = sc_mem_text(mem, text, strlen(text));
+        return *out ? 0 : SC_E_NOMEM;
+}
+
+static void drop_text(struct sc_mem *mem, const char *text)
+{
+        if (text)
+                sc_mem_release(mem, (void *)(uintptr_t)text, strlen(text) + 1);
+}
+
+static int take_tls(struct sc_tls *tls, struct sc_mem *mem, const scaler_security *s)
+{
+        tls->unverified = s->tls_unverified;
+        tls->mutual     = s->tls_mutual;
+        int status      = take_text(mem, s->cert_file, &tls->cert_file);
+        if (!status)
+                status = take_text(mem, s->key_file, &tls->key_file);
+        if (!status)
+                status = take_text(mem, s->ca_file, &tls->ca_file);
+        if (!status)
+                status = take_text(mem, s->server_name, &tls->server_name);
+        return status;
+}
+
+static int take_token(struct sc_access *access, struct sc_mem *mem, const char *token, scaler_error *err)
+{
+        const size_t len = strlen(token);
+        if (len == 0 || len > SC_TOKEN_MAX)
+                return sc_error_set(err, SC_E_INVALID, "security: a token of %zu bytes; 1 to %d it must have", len,
+                                    SC_TOKEN_MAX);
+        access->token = sc_mem_text(mem, token, len);
+        if (!access->token)
+                return sc_error_set(err, SC_E_NOMEM, "security: out of memory");
+        access->token_len = len;
+        return 0;
+}
 
 int sc_access_init(struct sc_access *access, struct sc_mem *mem, const scaler_security *security, scaler_error *err)
 {
@@ -17,23 +58,26 @@ int sc_access_init(struct sc_access *access, struct sc_mem *mem, const scaler_se
         if (!sc_sized_in(&s, sizeof s, security))
                 return sc_error_set(err, SC_E_INVALID, "security: without its size");
         access->insecure = s.insecure;
-        if (!s.token)
-                return 0;
-        const size_t len = strlen(s.token);
-        if (len == 0 || len > SC_TOKEN_MAX)
-                return sc_error_set(err, SC_E_INVALID, "security: a token of %zu bytes; 1 to %d it must have", len,
-                                    SC_TOKEN_MAX);
-        access->token = sc_mem_text(mem, s.token, len);
-        if (!access->token)
-                return sc_error_set(err, SC_E_NOMEM, "security: out of memory");
-        access->token_len = len;
-        return 0;
+        int status       = s.token ? take_token(access, mem, s.token, err) : 0;
+        if (!status && take_tls(&access->tls, mem, &s) != 0)
+                status = sc_error_set(err, SC_E_NOMEM, "security: out of memory");
+        if (status)
+                sc_access_fini(access, mem);
+        return status;
 }
 
 void sc_access_fini(struct sc_access *access, struct sc_mem *mem)
 {
-        if (access->token)
+        if (access->token) {
+                volatile char *at = access->token;
+                for (size_t i = 0; i < access->token_len; i++)
+                        at[i] = 0;
                 sc_mem_release(mem, access->token, access->token_len + 1);
+        }
+        drop_text(mem, access->tls.cert_file);
+        drop_text(mem, access->tls.key_file);
+        drop_text(mem, access->tls.ca_file);
+        drop_text(mem, access->tls.server_name);
         *access = (struct sc_access){ .token = NULL };
 }
 
@@ -65,11 +109,25 @@ bool sc_url_is_local(const char *url)
         return sscanf(host, "127.%3d.%3d.%3d:%n", &a, &b, &c, &used) == 3 && used > 0;
 }
 
+static bool is_tls(const char *url)
+{
+        return strncmp(url, "tls+tcp://", 10) == 0;
+}
+
 int sc_access_may_listen(const struct sc_access *access, const char *url, scaler_error *err)
 {
-        const bool network = strncmp(url, "tcp://", 6) == 0; /* what is no address at all is the net's to refuse */
-        if (access->token || access->insecure || !network || sc_url_is_local(url))
+        const bool network = strncmp(url, "tcp://", 6) == 0 || is_tls(url); /* what is no address the net refuses */
+        const bool known   = access->token || (is_tls(url) && access->tls.mutual);
+        if (known || access->insecure || !network || sc_url_is_local(url))
                 return 0;
-        return sc_error_set(err, SC_E_DENIED, "%s: anybody could come in: give a token, or say that insecure is meant",
-                            url);
+        return sc_error_set(err, SC_E_DENIED,
+                            "%s: anybody could come in: give a token, mutual TLS, or say that insecure is meant", url);
+}
+
+int sc_access_may_dial(const struct sc_access *access, const char *url, scaler_error *err)
+{
+        if (!is_tls(url) || access->tls.ca_file || access->tls.unverified)
+                return 0;
+        return sc_error_set(err, SC_E_INVALID,
+                            "%s: nobody can be believed: give the CA to trust, or say that unverified is meant", url);
 }

@@ -61,7 +61,7 @@ static int make_shell(struct scaler_client *c, scaler_error *err)
         const int status = sc_cli_shell_create(c->mem, &core, &station, sc_client_upcalls(), c, &c->shell);
         if (status)
                 return sc_error_set(err, status, "client: %s", sc_status_text(status));
-        sc_nets_init(&c->nets, c->rt, sc_cli_shell_station(c->shell));
+        sc_nets_init(&c->nets, c->rt, &c->access, sc_cli_shell_station(c->shell));
         return 0;
 }
 
@@ -113,6 +113,8 @@ int scaler_client_start(scaler_client *c, scaler_error *err)
         sc_loop_hold(c->rt->loop);
         int status = sc_loop_join(c->rt->loop, &c->member, sc_client_member_ops(), c);
         c->joined  = status == 0;
+        if (!status)
+                status = sc_access_may_dial(&c->access, c->url, err);
         if (!status)
                 status = sc_nets_dialable(&c->nets, c->url, &net, err);
         if (!status && (status = sc_station_dial(sc_cli_shell_station(c->shell), net, c->url, sc_clock_now())) != 0)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "net_mem.h"
-#include "net_nng.h"
 #include "net_url.h"
 #include "runtime.h"
 
@@ -17,11 +16,24 @@ static bool by_memory(const char *url)
         return strncmp(url, "inproc://", 9) == 0 && !nng;
 }
 
-void sc_nets_init(struct sc_nets *nets, struct scaler_runtime *rt, struct sc_station *station)
+void sc_nets_init(struct sc_nets *nets, struct scaler_runtime *rt, const struct sc_access *access,
+                  struct sc_station *station)
 {
-        *nets = (struct sc_nets){ .rt = rt };
+        *nets = (struct sc_nets){ .rt = rt, .access = access };
         for (int i = 0; i < SC_NETS_MAX; i++)
                 nets->door[i].station = station;
+}
+
+static int secure(struct sc_nets *nets, const char *url, struct sc_net *net, scaler_error *err)
+{
+        if (nets->secured || strncmp(url, "tls+tcp://", 10) != 0)
+                return 0;
+        struct sc_why why    = { "" };
+        const int     status = sc_net_nng_secure(net, &nets->access->tls, &why);
+        if (status)
+                return sc_error_set(err, status, "%s", why.text[0] ? why.text : sc_status_text(status));
+        nets->secured = true;
+        return 0;
 }
 
 int sc_nets_for(struct sc_nets *nets, const char *url, struct sc_net **out, scaler_error *err)
@@ -37,7 +49,7 @@ int sc_nets_for(struct sc_nets *nets, const char *url, struct sc_net **out, scal
                         return sc_error_set(err, status, "%s: %s", url, sc_status_text(status));
         }
         *out = door->net;
-        return 0;
+        return memory ? 0 : secure(nets, url, door->net, err);
 }
 
 int sc_nets_dialable(struct sc_nets *nets, const char *url, struct sc_net **out, scaler_error *err)

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "loop.h"
+#include "net_nng.h"
 #include "port.h"
 #include "sc_mem.h"
 #include "sc_status.h"
@@ -64,32 +65,38 @@ struct sc_batch {
 /* At a flush: true while it may wait, until batch->until; false: flush now, which this counts as done. */
 bool sc_batch_wait(struct sc_batch *batch, bool busy, sc_ns now);
 
+/* ---- who may come in ------------------------------------------------------------------------------ */
+
+struct sc_access {
+        char         *token; /* NULL: none; of mem */
+        size_t        token_len;
+        bool          insecure;
+        struct sc_tls tls; /* its texts of mem */
+};
+int  sc_access_init(struct sc_access *access, struct sc_mem *mem, const scaler_security *security, scaler_error *err);
+void sc_access_fini(struct sc_access *access, struct sc_mem *mem);
+bool sc_access_token_is(const struct sc_access *access, const void *token, size_t len); /* in constant time */
+/* 0, SC_E_DENIED or SC_E_INVALID with words. */
+int  sc_access_may_listen(const struct sc_access *access, const char *url, scaler_error *err);
+int  sc_access_may_dial(const struct sc_access *access, const char *url, scaler_error *err);
+bool sc_url_is_local(const char *url); /* loopback, unix, memory */
+
 /* ---- the nets of one role ----------------------------------------------------------------------- */
 
 enum { SC_NETS_MAX = 2 };
 struct sc_nets {
-        struct scaler_runtime *rt;
-        struct sc_station_door door[SC_NETS_MAX]; /* memory, nng; its net is made when first needed */
+        struct scaler_runtime  *rt;
+        const struct sc_access *access;
+        struct sc_station_door  door[SC_NETS_MAX]; /* memory, nng; its net is made when first needed */
+        bool                    secured;           /* tls+tcp: has been given what it goes by */
 };
-void sc_nets_init(struct sc_nets *nets, struct scaler_runtime *rt, struct sc_station *station);
+void sc_nets_init(struct sc_nets *nets, struct scaler_runtime *rt, const struct sc_access *access,
+                  struct sc_station *station);
 /* In a turn.  The net for this URL, its upcalls going to the station. */
 int  sc_nets_for(struct sc_nets *nets, const char *url, struct sc_net **out, scaler_error *err);
 /* The same for dialling: an address that cannot be dialled is refused with the net's own words. */
 int  sc_nets_dialable(struct sc_nets *nets, const char *url, struct sc_net **out, scaler_error *err);
 void sc_nets_fini(struct sc_nets *nets); /* in a turn; closes everything */
-
-/* ---- who may come in ------------------------------------------------------------------------------ */
-
-struct sc_access {
-        char  *token; /* NULL: none; of mem */
-        size_t token_len;
-        bool   insecure;
-};
-int  sc_access_init(struct sc_access *access, struct sc_mem *mem, const scaler_security *security, scaler_error *err);
-void sc_access_fini(struct sc_access *access, struct sc_mem *mem);
-bool sc_access_token_is(const struct sc_access *access, const void *token, size_t len); /* in constant time */
-int  sc_access_may_listen(const struct sc_access *access, const char *url, scaler_error *err);
-bool sc_url_is_local(const char *url); /* loopback, unix, memory */
 
 uint64_t sc_random_id(void); /* not 0 */
 

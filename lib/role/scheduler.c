@@ -166,7 +166,7 @@ static int make_shell(struct scaler_scheduler *s, const scaler_scheduler_options
         const int status = sc_sched_shell_create(s->mem, &core, &station, &shell_upcalls, s, &s->shell);
         if (status)
                 return sc_error_set(err, status, "scheduler: %s", sc_status_text(status));
-        sc_nets_init(&s->nets, s->rt, sc_sched_shell_station(s->shell));
+        sc_nets_init(&s->nets, s->rt, &s->access, sc_sched_shell_station(s->shell));
         return 0;
 }
 
@@ -217,6 +217,14 @@ int scaler_scheduler_create(const scaler_scheduler_options *options, scaler_sche
         return status;
 }
 
+static void warn_of_readers(const struct scaler_scheduler *s, const struct address *a)
+{
+        if (s->access.token && strncmp(a->url, "tls+", 4) != 0 && !sc_url_is_local(a->url))
+                sc_log(s->rt, SCALER_LOG_WARN, "scheduler",
+                       "%s: %s: whoever reads this network reads the token: tls+tcp:// keeps it secret", s->name,
+                       a->bound);
+}
+
 /* Held. */
 static int listen_all(struct scaler_scheduler *s, scaler_error *err)
 {
@@ -231,6 +239,7 @@ static int listen_all(struct scaler_scheduler *s, scaler_error *err)
                 status            = a->net->ops->listen(a->net, a->url, &a->listener, a->bound, &why);
                 if (status)
                         return sc_error_set(err, status, "%s", why.text[0] ? why.text : sc_status_text(status));
+                warn_of_readers(s, a);
         }
         return 0;
 }

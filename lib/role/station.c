@@ -69,8 +69,8 @@ void sc_station_destroy(struct sc_station *st)
         sc_mem_release(st->options.mem, st, sizeof *st);
 }
 
-void sc_station_note(struct sc_station *st, const struct sc_peer *peer, const char *text, const char *more,
-                     size_t more_len)
+static void note_at(struct sc_station *st, int level, sc_link_id id, const char *text, const char *more,
+                    size_t more_len)
 {
         if (st->options.upcalls->note == NULL)
                 return;
@@ -82,9 +82,14 @@ void sc_station_note(struct sc_station *st, const struct sc_peer *peer, const ch
                 return;
         char line[64 + 2 * SC_TEXT_MAX];
         const int len = more_len < SC_TEXT_MAX ? (int)more_len : SC_TEXT_MAX;
-        snprintf(line, sizeof line, "link %llu: %.*s%.*s", peer != NULL ? (unsigned long long)peer->id : 0ull,
+        snprintf(line, sizeof line, "link %llu: %.*s%.*s", (unsigned long long)id,
                  SC_TEXT_MAX, text, len, more);
-        st->options.upcalls->note(st->options.role, SC_NOTE_WARN, line);
+        st->options.upcalls->note(st->options.role, level, line);
+}
+
+void sc_station_note(struct sc_station *st, sc_link_id id, const char *text, const char *more, size_t more_len)
+{
+        note_at(st, SC_NOTE_WARN, id, text, more, more_len);
 }
 
 /* ---- links --------------------------------------------------------------------------------------- */
@@ -169,7 +174,7 @@ void sc_peer_lose(struct sc_station *st, struct sc_peer *peer, int status, const
 
 void sc_peer_refuse(struct sc_station *st, struct sc_peer *peer, int status, const char *why)
 {
-        sc_station_note(st, peer, "closed: ", why, strlen(why));
+        sc_station_note(st, peer->id, "closed: ", why, strlen(why));
         st->stats.refused++;
         const bool tell = peer->state == SC_PEER_UP;
         sc_peer_forget_queue(st, peer);
@@ -270,6 +275,29 @@ static void net_writable(void *ctx, void *user)
         sc_peer_touch(st, peer);
 }
 
+/* Why a dial brought no link: once until there is one. */
+static void tell_once(struct sc_station *st, int level, sc_link_id id, const char *why)
+{
+        if (!st->dial.told)
+                note_at(st, level, id, "not up yet: ", why, strlen(why));
+        st->dial.told = true;
+}
+
+/* Before a hello: what the net says of it is all that anybody will know.  A peer that never was one is somebody's
+ * mistake in the settings, so it is an error; what cannot get better ends the dialling. */
+static void greeting_failed(struct sc_station *st, sc_link_id id, int status, const char *why)
+{
+        const bool final   = status == SC_E_DENIED || status == SC_E_PROTOCOL;
+        const bool dialled = st->options.self != SC_ROLE_SCHEDULER;
+        if (final && !dialled)
+                sc_station_note(st, id, "never up: ", why, strlen(why));
+        else if (!final && dialled)
+                tell_once(st, st->dial.linked ? SC_NOTE_WARN : SC_NOTE_ERROR, id, why);
+        st->stats.refused += final;
+        if (final && dialled && st->options.upcalls->refused != NULL)
+                st->options.upcalls->refused(st->options.role, status, why);
+}
+
 /* The net knows no such connection any more; neither do we, before the role is told. */
 static void net_down(void *ctx, void *user, int status, const char *why)
 {
@@ -278,20 +306,24 @@ static void net_down(void *ctx, void *user, int status, const char *why)
         struct sc_peer *peer = sc_peer_find(st, id);
         if (peer == NULL)
                 return;
-        const bool tell = peer->link.up && peer->state != SC_PEER_LINGERING;
+        const bool tell  = peer->link.up && peer->state != SC_PEER_LINGERING;
+        const bool early = peer->state == SC_PEER_GREETING;
         leave(st, peer);
         sc_peer_drop(st, peer, false);
         if (tell)
                 st->options.upcalls->down(st->options.role, id, status, why);
+        if (early)
+                greeting_failed(st, id, status, why);
 }
 
 static void net_dial_failed(void *ctx, uint64_t ticket, int status, const char *why)
 {
         struct sc_station *st = enter(ctx);
-        (void)status;
-        (void)why; /* it is tried again; the core's give_up says when that is hopeless */
-        if (st->dial.state == SC_DIAL_CONNECTING && st->dial.ticket == ticket)
-                sc_dial_again(st, false);
+        (void)status; /* it is tried again; the core's give_up says when that is hopeless */
+        if (st->dial.state != SC_DIAL_CONNECTING || st->dial.ticket != ticket)
+                return;
+        sc_dial_again(st, false);
+        tell_once(st, SC_NOTE_WARN, 0, why);
 }
 
 const struct sc_net_upcalls *sc_station_door_upcalls(void)
@@ -439,7 +471,7 @@ static void expire(struct sc_station *st, struct sc_peer *peer)
                 break;
         case SC_LINK_DEAD:
                 st->stats.died_silent++;
-                sc_station_note(st, peer, "lost: silent for too long", "", 0);
+                sc_station_note(st, peer->id, "lost: silent for too long", "", 0);
                 sc_peer_lose(st, peer, SC_E_TIMEOUT, "silent for too long");
                 break;
         case SC_LINK_PING:

@@ -85,6 +85,6 @@ void sc_dial_tick(struct sc_station *st)
         int status;
         if (start(st, &why, &status))
                 return;
-        sc_station_note(st, NULL, "cannot dial: ", why.text, strlen(why.text));
+        sc_station_note(st, 0, "cannot dial: ", why.text, strlen(why.text));
         wait(st);
 }

@@ -71,6 +71,8 @@ struct sc_dial {
         struct sc_net     *net;
         uint64_t           ticket;
         sc_ns              due, delay;
+        bool               told;   /* why there is no link, once until there is one */
+        bool               linked; /* there has been one */
         char               url[SC_URL_MAX + 1];
 };
 
@@ -116,7 +118,7 @@ void sc_dial_again(struct sc_station *st, bool fresh);
 void sc_dial_tick(struct sc_station *st);
 void sc_dial_off(struct sc_station *st);
 
-void sc_station_note(struct sc_station *st, const struct sc_peer *peer, const char *text, const char *more,
-                     size_t more_len);
+/* id 0: about no link in particular. */
+void sc_station_note(struct sc_station *st, sc_link_id id, const char *text, const char *more, size_t more_len);
 
 #endif

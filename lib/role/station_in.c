@@ -45,7 +45,7 @@ static void take_refusal(struct sc_station *st, struct sc_peer *peer, const stru
         if (len > 0)
                 memcpy(why, bye->why.ptr, len);
         why[len] = '\0';
-        sc_station_note(st, peer, "refused by the scheduler: ", why, len);
+        sc_station_note(st, peer->id, "refused by the scheduler: ", why, len);
         const int status = bye->status;
         sc_peer_linger(st, peer, 0);
         const bool permanent = status == SC_E_DENIED || status == SC_E_UNSUPPORTED || status == SC_E_PROTOCOL;
@@ -62,6 +62,8 @@ static void take_welcome(struct sc_station *st, struct sc_peer *peer, const stru
                 return;
         }
         const sc_ns silent = msg->welcome.silent_ms != 0 ? sc_ns_from_ms(msg->welcome.silent_ms) : st->options.silent;
+        st->dial.told   = false;
+        st->dial.linked = true;
         peer->role  = SC_ROLE_SCHEDULER;
         peer->state = SC_PEER_UP;
         peer->up_at = st->now;

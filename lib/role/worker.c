@@ -288,12 +288,14 @@ static int make_shell(struct scaler_worker *w)
 static int dial(struct scaler_worker *w, scaler_error *err)
 {
         struct sc_net *net;
-        sc_nets_init(&w->nets, w->rt, sc_work_shell_station(w->shell));
+        sc_nets_init(&w->nets, w->rt, &w->access, sc_work_shell_station(w->shell));
         int status = sc_loop_join(w->rt->loop, &w->member, &member_ops, w);
         if (status)
                 return sc_error_set(err, status, "worker: %s", sc_status_text(status));
         w->joined = true;
-        status = sc_nets_dialable(&w->nets, w->url, &net, err);
+        status    = sc_access_may_dial(&w->access, w->url, err);
+        if (!status)
+                status = sc_nets_dialable(&w->nets, w->url, &net, err);
         if (!status && (status = sc_station_dial(sc_work_shell_station(w->shell), net, w->url, sc_clock_now())) != 0)
                 sc_error_set(err, status, "worker: %s: %s", w->url, sc_status_text(status));
         sc_loop_touch(w->rt->loop, &w->member);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "certs.h"
 #include "net_mem.h"
 #include "net_nng.h"
 #include "sc_assert.h"
@@ -18,8 +19,14 @@
 
 const char *kind_name(enum kind kind)
 {
-        static const char *const names[KINDS] = { "tcp", "ipc", "abstract", "inproc (memory)", "inproc (nng)" };
+        static const char *const names[KINDS] = { "tcp", "ipc", "abstract", "inproc (memory)", "inproc (nng)",
+                                             "tls+tcp" };
         return names[kind];
+}
+
+uint32_t kind_share(enum kind kind, uint32_t amount)
+{
+        return kind == KIND_TLS ? (amount + 9) / 10 : amount;
 }
 
 /* ---- frames ---------------------------------------------------------------------------------------- */
@@ -177,8 +184,10 @@ static void begin(struct node *node, enum kind kind, struct sc_loop *loop)
         sc_loop_hold(node->loop);
         int status = kind == KIND_MEM ? sc_net_mem_create(&node->mem, node->loop, &upcalls, node, &node->net)
                                       : sc_net_nng_create(&node->mem, node->loop, &upcalls, node, &node->net);
-        sc_loop_release(node->loop);
         SC_ASSERT(status == 0);
+        if (kind == KIND_TLS)
+                certs_secure(node->net);
+        sc_loop_release(node->loop);
 }
 
 void node_start(struct node *node, enum kind kind)
@@ -242,6 +251,9 @@ static void fresh_url(struct node *node, char url[SC_URL_MAX + 1])
         switch (node->kind) {
         case KIND_TCP:
                 snprintf(url, SC_URL_MAX + 1, "tcp://127.0.0.1:0");
+                break;
+        case KIND_TLS:
+                snprintf(url, SC_URL_MAX + 1, "tls+tcp://127.0.0.1:0");
                 break;
         case KIND_IPC:
                 snprintf(node->dir, sizeof node->dir, "%s", "/tmp/scaler-conformance-XXXXXX");

@@ -16,7 +16,10 @@
 #include "sc_buf.h"
 #include "sc_mem.h"
 
-enum kind { KIND_TCP, KIND_IPC, KIND_ABSTRACT, KIND_MEM, KIND_INPROC_NNG, KINDS };
+enum kind { KIND_TCP, KIND_IPC, KIND_ABSTRACT, KIND_MEM, KIND_INPROC_NNG, KIND_TLS, KINDS };
+
+/* How much of something that is a lot: TLS is some 25 times as slow as tcp:. */
+uint32_t kind_share(enum kind kind, uint32_t amount);
 
 enum { FRAME_MIN = 32 }; /* header and number */
 

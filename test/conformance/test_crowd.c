@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "certs.h"
 #include "node.h"
 #include "raw.h"
 #include "run_tests.h"
@@ -32,7 +33,7 @@ static _Noreturn void live_as_child(const char *url, const char *frames)
         struct node node;
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         alarm(120);
-        node_start(&node, KIND_TCP); /* the net is the same for every address */
+        node_start(&node, strncmp(url, "tls", 3) == 0 ? KIND_TLS : KIND_TCP); /* the net is the same for all others */
         node.echoes    = true;
         node.pump      = strtoull(frames, NULL, 10);
         node.pump_size = 100;
@@ -132,9 +133,10 @@ static void raise_limit(void)
         ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-START_TEST(two_thousand_peers_are_served_at_once)
+START_TEST(a_crowd_of_peers_is_served_at_once)
 {
-        struct node client;
+        struct node    client;
+        const uint32_t crowd = kind_share((enum kind)_i, CROWD);
         raise_limit();
         node_start(&server, (enum kind)_i);
         node_start(&client, (enum kind)_i);
@@ -142,19 +144,19 @@ START_TEST(two_thousand_peers_are_served_at_once)
         client.pump      = 1;
         client.pump_size = 64;
         node_listen(&server);
-        for (uint32_t i = 0; i < CROWD; i++) {
+        for (uint32_t i = 0; i < crowd; i++) {
                 node_dial(&client, server.bound);
                 if (i % 64 == 63) /* the queue of a listener is 128 */
                         ck_assert(node_wait_u32(&server, &server.ups, i + 1, 30));
         }
-        ck_assert(node_wait_u32(&server, &server.ups, CROWD, 30));
-        ck_assert(node_wait_u32(&client, &client.ups, CROWD, 30));
+        ck_assert(node_wait_u32(&server, &server.ups, crowd, 30));
+        ck_assert(node_wait_u32(&client, &client.ups, crowd, 30));
         ck_assert_uint_eq(node_read_u32(&client, &client.dials_failed), 0);
         for (struct peer *peer = node_newest(&client); peer; peer = peer->next)
                 ck_assert(node_wait_u64(&client, &peer->frames_in, 1, 30));
-        ck_assert_uint_lt(atomic_load(&server.mem.used), CROWD * 16u * 1024);
+        ck_assert_uint_lt(atomic_load(&server.mem.used), crowd * 16u * 1024);
         node_stop_net(&client);
-        ck_assert(node_wait_u32(&server, &server.downs, CROWD, 30));
+        ck_assert(node_wait_u32(&server, &server.downs, crowd, 30));
         node_stop(&client);
         node_stop(&server);
 }
@@ -166,7 +168,11 @@ int main(int argc, char **argv)
                 live_as_child(argv[1], argv[2]);
         TCase *tests = tcase_create("crowds");
         tcase_add_loop_test(tests, every_death_under_load_is_seen_and_no_descriptor_is_left, 0, PROCESS_KINDS);
+        tcase_add_loop_test(tests, every_death_under_load_is_seen_and_no_descriptor_is_left, KIND_TLS, KIND_TLS + 1);
         tcase_add_loop_test(tests, a_stopped_process_holds_its_link_and_goes_on, 0, PROCESS_KINDS);
-        tcase_add_loop_test(tests, two_thousand_peers_are_served_at_once, 0, KINDS);
-        return run_tests("crowd", tests);
+        tcase_add_loop_test(tests, a_crowd_of_peers_is_served_at_once, 0, KINDS);
+        certs_make();
+        const int result = run_tests("crowd", tests);
+        certs_remove();
+        return result;
 }

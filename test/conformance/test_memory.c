@@ -8,6 +8,7 @@
 #include "fail_mem.h"
 #include "net_mem.h"
 #include "net_nng.h"
+#include "certs.h"
 #include "node.h"
 #include "run_tests.h"
 #include "sc_status.h"
@@ -79,14 +80,28 @@ static void dial_failed(void *ctx, uint64_t ticket, int status, const char *why)
 
 static const struct sc_net_upcalls upcalls = { up, frame, writable, down, dial_failed };
 
+static int secure(void)
+{
+        char                cert[CERT_PATH_MAX], key[CERT_PATH_MAX], ca[CERT_PATH_MAX];
+        struct sc_why       why;
+        const struct sc_tls tls = { .cert_file = cert_path("address.pem", cert),
+                                    .key_file  = cert_path("address.key", key),
+                                    .ca_file   = cert_path("ca.pem", ca) };
+        return sc_net_nng_secure(net, &tls, &why);
+}
+
 static int begin(int kind)
 {
         struct sc_listener *listener;
         char                bound[SC_URL_MAX + 1];
         struct sc_why       why;
-        const char         *url    = kind == KIND_TCP ? "tcp://127.0.0.1:0" : "inproc://no-memory";
+        const char         *url    = kind == KIND_TCP   ? "tcp://127.0.0.1:0"
+                                     : kind == KIND_TLS ? "tls+tcp://127.0.0.1:0"
+                                                        : "inproc://no-memory";
         int                 status = kind == KIND_MEM ? sc_net_mem_create(&fail.mem, loop, &upcalls, NULL, &net)
                                                       : sc_net_nng_create(&fail.mem, loop, &upcalls, NULL, &net);
+        if (status == 0 && kind == KIND_TLS)
+                status = secure();
         if (status == 0)
                 status = net->ops->listen(net, url, &listener, bound, &why);
         if (status == 0)
@@ -138,5 +153,8 @@ int main(void)
         TCase *tests = tcase_create("no memory");
         tcase_add_loop_test(tests, whichever_allocation_fails_nothing_is_left, KIND_TCP, KIND_TCP + 1);
         tcase_add_loop_test(tests, whichever_allocation_fails_nothing_is_left, KIND_MEM, KINDS);
-        return run_tests("memory", tests);
+        certs_make();
+        const int result = run_tests("memory", tests);
+        certs_remove();
+        return result;
 }

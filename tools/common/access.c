@@ -19,6 +19,27 @@ const char *access_url(void)
         return url && *url ? url : NULL;
 }
 
+void access_rows(struct access *a, bool listens, struct option_row rows[ACCESS_ROWS])
+{
+        const struct option_row all[] = {
+                { "token-file", 0, OPTION_TEXT, &a->token_file, 0, 0, 0, "FILE",
+                  "its first line is the secret every peer must say" },
+                { "tls-cert", 0, OPTION_TEXT, &a->cert_file, 0, 0, 0, "FILE", "our certificate for tls+tcp:// (PEM)" },
+                { "tls-key", 0, OPTION_TEXT, &a->key_file, 0, 0, 0, "FILE", "its private key (in --tls-cert)" },
+                { "tls-ca", 0, OPTION_TEXT, &a->ca_file, 0, 0, 0, "FILE", "the certificates to trust (PEM)" },
+                { "tls-mutual", 0, OPTION_FLAG, &a->mutual, 0, 0, 0, NULL,
+                  "let in only peers with a certificate of --tls-ca" },
+                { "insecure", 0, OPTION_FLAG, &a->insecure, 0, 0, 0, NULL,
+                  "listen beyond loopback without token and --tls-mutual" },
+                { "tls-name", 0, OPTION_TEXT, &a->server_name, 0, 0, 0, "NAME",
+                  "whom the scheduler's certificate is for (the URL's host)" },
+                { "tls-unverified", 0, OPTION_FLAG, &a->unverified, 0, 0, 0, NULL, "believe any scheduler" },
+        };
+        enum { BOTH = 4 };
+        for (size_t i = 0; i < ACCESS_ROWS; i++)
+                rows[i] = all[i < BOTH || listens ? i : i + 2];
+}
+
 static ssize_t read_file(const char *path, char *bytes, size_t room)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -65,8 +86,14 @@ int access_read(struct access *a, const struct program *p, scaler_security *out)
                 a->token = memory_copy(named, strlen(named));
         }
         scaler_init(out, sizeof *out);
-        out->token    = a->token;
-        out->insecure = a->insecure;
+        out->token          = a->token;
+        out->insecure       = a->insecure;
+        out->cert_file      = a->cert_file;
+        out->key_file       = a->key_file;
+        out->ca_file        = a->ca_file;
+        out->server_name    = a->server_name;
+        out->tls_unverified = a->unverified;
+        out->tls_mutual     = a->mutual;
         return PROGRAM_GOES_ON;
 }
 

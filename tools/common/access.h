@@ -9,10 +9,16 @@
 #include "option.h"
 
 struct access {
-        const char *token_file; /* option */
-        bool        insecure;   /* option */
-        char       *token;      /* owned, or NULL */
+        const char     *token_file; /* options from here */
+        const char     *cert_file, *key_file, *ca_file, *server_name;
+        bool            unverified, mutual, insecure;
+        char           *token; /* owned, or NULL */
 };
+
+enum { ACCESS_ROWS = 6 };
+
+/* What the command line of a program that listens, or dials, says about access: rows to share. */
+void access_rows(struct access *a, bool listens, struct option_row rows[ACCESS_ROWS]);
 
 /* Reads the token.  PROGRAM_GOES_ON, or the exit code after a line on stderr. */
 int  access_read(struct access *a, const struct program *p, scaler_security *out);

@@ -213,6 +213,14 @@ static void set_value(struct walk *w, const struct option_row *row, const char *
 
 /* ---- help ---- */
 
+/* The program's own rows, then the shared ones, then NULL. */
+static const struct option_row *row_at(const struct program *p, size_t at)
+{
+        if (at < p->row_count)
+                return &p->rows[at];
+        return at - p->row_count < p->shared_count ? &p->shared[at - p->row_count] : NULL;
+}
+
 static void print_row(const struct option_row *row)
 {
         struct text left = { 0 };
@@ -229,8 +237,9 @@ static void print_row(const struct option_row *row)
 static void print_help(const struct program *p)
 {
         printf("usage: %s %s\n\n%s\n\n", p->name, p->usage, p->about);
-        for (size_t i = 0; i < p->row_count; i++)
-                print_row(&p->rows[i]);
+        const struct option_row *row;
+        for (size_t i = 0; (row = row_at(p, i)) != NULL; i++)
+                print_row(row);
         print_row(&(struct option_row){ .name = "help", .letter = 'h', .help = "print this and exit" });
         print_row(&(struct option_row){ .name = "version", .letter = 'V', .help = "print the version and exit" });
         if (p->after)
@@ -241,17 +250,19 @@ static void print_help(const struct program *p)
 
 static const struct option_row *find_name(const struct program *p, const char *name, size_t size)
 {
-        for (size_t i = 0; i < p->row_count; i++)
-                if (strlen(p->rows[i].name) == size && memcmp(p->rows[i].name, name, size) == 0)
-                        return &p->rows[i];
+        const struct option_row *row;
+        for (size_t i = 0; (row = row_at(p, i)) != NULL; i++)
+                if (strlen(row->name) == size && memcmp(row->name, name, size) == 0)
+                        return row;
         return NULL;
 }
 
 static const struct option_row *find_letter(const struct program *p, char letter)
 {
-        for (size_t i = 0; i < p->row_count; i++)
-                if (p->rows[i].letter && p->rows[i].letter == letter)
-                        return &p->rows[i];
+        const struct option_row *row;
+        for (size_t i = 0; (row = row_at(p, i)) != NULL; i++)
+                if (row->letter && row->letter == letter)
+                        return row;
         return NULL;
 }
 

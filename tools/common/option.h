@@ -49,6 +49,8 @@ struct program {
         const char              *after; /* NULL, or words after the options in --help */
         const struct option_row *rows;
         size_t                   row_count;
+        const struct option_row *shared; /* further rows, those that several programs have; NULL: none */
+        size_t                   shared_count;
         int                      usage_exit;
         bool                     first_word_ends; /* options end at the first word: the rest is a command */
 };

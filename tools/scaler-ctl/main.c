@@ -48,10 +48,10 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
                 { "json", 0, OPTION_FLAG, &s->json, 0, 0, 0, NULL, "JSON: one object per line" },
                 { "force", 0, OPTION_FLAG, &s->force, 0, 0, 0, NULL, "cancel: kill what runs" },
                 { "timeout", 0, OPTION_TIME, &s->timeout_ms, 1, 86400000, 0, "TIME", "of each question (10)" },
-                { "token-file", 0, OPTION_TEXT, &s->access.token_file, 0, 0, 0, "FILE",
-                  "its first line is the secret to say" },
                 { "log-level", 0, OPTION_LEVEL, &s->log_level, 0, 0, 0, "LEVEL", "none error warn info debug (error)" },
         };
+        struct option_row shared[ACCESS_ROWS];
+        access_rows(&s->access, false, shared);
         *p = (struct program){
                 .name       = "scaler-ctl",
                 .usage      = "[options] [URL] status|workers|clients|list|dump|cancel TASK...",
@@ -60,10 +60,13 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
                               "Exit: 0 done, 1 no answer or refused, 2 usage, 3 a task was not cancelled.",
                 .rows       = rows,
                 .row_count  = sizeof rows / sizeof rows[0],
+                .shared     = shared,
+                .shared_count = ACCESS_ROWS,
                 .usage_exit = EXIT_USAGE,
         };
         int code = program_parse(p, argc, argv, words);
-        p->rows  = NULL;
+        p->rows   = NULL;
+        p->shared = NULL;
         return code;
 }
 

@@ -98,8 +98,6 @@ static void add_place_rows(struct table *t, struct settings *s)
                 { "scheduler", 's', OPTION_TEXT, &s->url, 0, 0, 0, "URL", "run on the cluster of the scheduler there" },
                 { "scheduler-timeout", 0, OPTION_TIME, &s->scheduler_timeout_ms, 1, YEAR_MS, 0, "TIME",
                   "give up without a scheduler for so long (10)" },
-                { "token-file", 0, OPTION_TEXT, &s->access.token_file, 0, 0, 0, "FILE",
-                  "its first line is the secret to say" },
                 { "log-level", 0, OPTION_LEVEL, &s->log_level, 0, 0, 0, "LEVEL", "none error warn info debug (error)" },
         };
         add_rows(t, rows, sizeof rows / sizeof rows[0]);
@@ -112,6 +110,8 @@ int options_parse(struct settings *s, int argc, char **argv, struct program *p)
         add_output_rows(&table, s);
         add_flow_rows(&table, s);
         add_place_rows(&table, s);
+        struct option_row shared[ACCESS_ROWS];
+        access_rows(&s->access, false, shared);
         *p = (struct program){
                 .name            = "scaler-run",
                 .usage           = "[options] [--] COMMAND [ARG...] [::: INPUT...]...",
@@ -119,10 +119,13 @@ int options_parse(struct settings *s, int argc, char **argv, struct program *p)
                 .after           = after,
                 .rows            = table.rows,
                 .row_count       = table.count,
+                .shared          = shared,
+                .shared_count    = ACCESS_ROWS,
                 .usage_exit      = RUN_EXIT_BROKEN,
                 .first_word_ends = true,
         };
         int code = program_parse(p, argc, argv, &s->words);
-        p->rows  = NULL;
+        p->rows   = NULL;
+        p->shared = NULL;
         return code;
 }

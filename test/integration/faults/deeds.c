@@ -62,6 +62,12 @@ static int nap(scaler_task *task, void *ctx)
         return answer(task, "good");
 }
 
+static int nothing(scaler_task *task, void *ctx)
+{
+        (void)ctx;
+        return answer(task, "done");
+}
+
 static int mark(scaler_task *task, void *ctx)
 {
         (void)ctx;
@@ -82,7 +88,7 @@ int scaler_plugin_init(scaler_worker *worker)
         static const struct {
                 const char    *name;
                 scaler_task_fn fn;
-        } deeds[] = { { "poison", poison }, { "nap", nap }, { "mark", mark } };
+        } deeds[] = { { "poison", poison }, { "nap", nap }, { "mark", mark }, { "nothing", nothing } };
         int status = 0;
         for (size_t i = 0; i < sizeof deeds / sizeof deeds[0] && status == 0; i++) {
                 scaler_function function;

@@ -157,6 +157,31 @@ START_TEST(a_version_that_does_not_fit_is_refused_and_the_dialler_told)
 }
 END_TEST
 
+START_TEST(a_net_that_refuses_before_the_hello_ends_the_dialling_with_its_words)
+{
+        ck_assert_int_eq(sc_station_dial(client.station, &client.net, "test:", client.now), 0);
+        struct kit_end *end = kit_connect(&client, &sched);
+        kit_tell_down_so(end, SC_E_DENIED, "its certificate is bad");
+        ck_assert_uint_eq(client.refusals, 1);
+        ck_assert_int_eq(client.status, SC_E_DENIED);
+        ck_assert_str_eq(client.why, "its certificate is bad");
+        ck_assert_uint_eq(client.ups + client.downs, 0);
+        kit_tell_down_so(end->other, SC_E_PROTOCOL, "no TLS came about");
+        ck_assert_uint_eq(sched.notes, 1);
+        ck_assert_uint_eq(sched.ups + sched.downs, 0);
+}
+END_TEST
+
+START_TEST(a_link_that_breaks_before_the_hello_is_told_once_and_dialled_again)
+{
+        ck_assert_int_eq(sc_station_dial(client.station, &client.net, "test:", client.now), 0);
+        kit_tell_down(kit_connect(&client, &sched));
+        ck_assert_uint_eq(client.notes, 1);
+        ck_assert_uint_eq(client.refusals + client.downs, 0);
+        ck_assert_int_ne(sc_station_deadline(client.station), SC_NEVER);
+}
+END_TEST
+
 START_TEST(who_says_what_its_role_may_not_say_is_closed)
 {
         uint8_t             bytes[512];
@@ -569,6 +594,8 @@ int main(void)
         tcase_add_test(tests, at_most_so_many_peers_are_linked);
         tcase_add_test(tests, the_first_frame_must_say_hello);
         tcase_add_test(tests, a_version_that_does_not_fit_is_refused_and_the_dialler_told);
+        tcase_add_test(tests, a_net_that_refuses_before_the_hello_ends_the_dialling_with_its_words);
+        tcase_add_test(tests, a_link_that_breaks_before_the_hello_is_told_once_and_dialled_again);
         tcase_add_test(tests, who_says_what_its_role_may_not_say_is_closed);
         tcase_add_test(tests, hello_is_said_once);
         tcase_add_test(tests, a_frame_that_comes_twice_or_is_missing_closes_the_link);

@@ -351,13 +351,18 @@ static inline void kit_settle(struct kit_side *a, struct kit_side *b)
         }
 }
 
-static inline void kit_tell_down(struct kit_end *end)
+static inline void kit_tell_down_so(struct kit_end *end, int status, const char *why)
 {
         struct kit_side *side = end->side;
         if (end->closed)
                 return;
         end->closed = true;
-        side->net.upcalls->down(side->net.ctx, end->user, SC_E_UNREACHABLE, "it broke");
+        side->net.upcalls->down(side->net.ctx, end->user, status, why);
+}
+
+static inline void kit_tell_down(struct kit_end *end)
+{
+        kit_tell_down_so(end, SC_E_UNREACHABLE, "it broke");
 }
 
 /* A frame of the test's own making. */
