@@ -98,7 +98,7 @@ static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, str
         t->attempt++;
         t->worker      = w->self;
         t->last_worker = w->id;
-        t->flags &= (uint16_t)~(SCHED_STARTED | SCHED_CHARGED | SCHED_FORCED);
+        t->flags &= (uint16_t)~(SCHED_STARTED | SCHED_CHARGED | SCHED_FORCED | SCHED_ANSWERED);
         sc_sched_move(s, t, SC_MOVE_PLACE);
         s->visits++;
         const struct sched_class  *c     = sc_sched_class(s, t->class_index);

@@ -57,7 +57,8 @@ enum { /* flags of a row */
         SCHED_TIMED    = 1 << 4, /* the block starts with a timer */
         SCHED_IN_HEAP  = 1 << 5, /* ready, and not at the tail end of its class */
         SCHED_IN_ALONE = 1 << 6, /* ready for its last chance */
-        SCHED_ALONE    = 1 << 7  /* runs its last chance; nothing may join it */
+        SCHED_ALONE    = 1 << 7, /* runs its last chance; nothing may join it */
+        SCHED_ANSWERED = 1 << 8  /* `run` has failed by itself and was counted; the task waits to be tried again */
 };
 
 enum sched_words { SCHED_WORDS_NONE, SCHED_WORDS_MEMORY, SCHED_WORDS_CANCELLED, SCHED_WORDS_DIED };

@@ -255,6 +255,10 @@ static bool keep(struct sc_sched *s, struct sched_worker *w, struct sched_task *
 {
         bool same = h->epoch == s->opt.epoch && h->run == t->run;
         bool undo = same && (t->flags & SCHED_CHARGED);
+        if (same && (t->flags & SCHED_ANSWERED))
+                return false; /* its DONE was counted; only the worker was never told so */
+        if (!same && t->run != 0 && h->epoch == s->opt.epoch && (h->flags & SC_HOLD_DONE))
+                return false; /* so may that one's have been */
         if (!undo && sc_sched_is_last_chance(s, t))
                 return false;
         if (undo)
@@ -263,7 +267,7 @@ static bool keep(struct sc_sched *s, struct sched_worker *w, struct sched_task *
                 t->run = ++s->runs;
         if (t->attempt == 0)
                 t->attempt = 1;
-        t->flags &= (uint16_t)~SCHED_CHARGED;
+        t->flags &= (uint16_t)~(SCHED_CHARGED | SCHED_ANSWERED);
         t->worker      = w->self;
         t->last_worker = w->id;
         sc_sched_move(s, t, SC_MOVE_KEEP);
@@ -475,6 +479,7 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
         }
         if (t->state != SC_STATE_CANCELLING && is_own_failure(outcome.reason) && t->retries > 0) {
                 t->retries--;
+                t->flags |= SCHED_ANSWERED;
                 sc_sched_move(s, t, SC_MOVE_RETRY);
                 return;
         }

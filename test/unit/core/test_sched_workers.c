@@ -251,6 +251,34 @@ START_TEST(a_run_kept_over_a_break_is_kept_and_not_charged)
 }
 END_TEST
 
+START_TEST(a_run_whose_failure_was_counted_is_not_kept_to_fail_again)
+{
+        for (uint32_t assigned_again = 0; assigned_again < 2; assigned_again++) {
+                begin((struct sc_sched_options){ .tasks_max = 0 });
+                worker_up(W, WORKER, 1, 1);
+                struct sc_spec spec = spec_f();
+                spec.retries        = 2;
+                submit_spec(C, CLIENT, 1, spec);
+                uint64_t run = run_of(CLIENT, 1);
+                if (!assigned_again) /* no room for it after its end */
+                        step((struct sc_event){ .kind = SC_EV_GRANT, .link = W });
+                done(W, task(CLIENT, 1), run, SC_REASON_TASK);
+                down(W); /* before the worker knew that its DONE had arrived */
+                struct sc_hold hold = hold_of(1, EPOCH, run);
+                hold.flags          = SC_HOLD_DONE;
+                worker_up_holding(W2, WORKER, 1, 1, &hold, 1);
+                ck_assert_uint_eq(sends(W2, SC_MSG_KEEP), 0);
+                ck_assert_uint_eq(sends(W2, SC_MSG_DROP), 1);
+                for (uint32_t tries = 2; tries <= 3; tries++) {
+                        ck_assert_uint_eq(sends(C, SC_MSG_RESULT), 0);
+                        done(W2, task(CLIENT, 1), run_of(CLIENT, 1), SC_REASON_TASK);
+                }
+                ck_assert_uint_eq(sends(C, SC_MSG_RESULT), 1);
+                teardown();
+        }
+}
+END_TEST
+
 START_TEST(a_run_that_was_given_to_another_worker_is_dropped)
 {
         begin((struct sc_sched_options){ .tasks_max = 0 });
@@ -549,6 +577,7 @@ int main(void)
         tcase_add_test(tests, poison_tasks_never_end_another_one);
         tcase_add_test(tests, a_lost_worker_with_thousands_of_runs_is_cleared_in_bounded_steps);
         tcase_add_test(tests, a_run_kept_over_a_break_is_kept_and_not_charged);
+        tcase_add_test(tests, a_run_whose_failure_was_counted_is_not_kept_to_fail_again);
         tcase_add_test(tests, a_run_that_was_given_to_another_worker_is_dropped);
         tcase_add_test(tests, a_newer_hello_closes_the_older_link_first);
         tcase_add_test(tests, an_orphan_is_adopted_when_its_client_resubmits);
