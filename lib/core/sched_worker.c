@@ -265,8 +265,8 @@ static bool keep(struct sc_sched *s, struct sched_worker *w, struct sched_task *
                 t->losses--;
         if (!same)
                 t->run = ++s->runs;
-        if (t->attempt == 0)
-                t->attempt = 1;
+        if (t->attempt == 0 || (same && !undo))
+                t->attempt++; /* its loss took it off */
         t->flags &= (uint16_t)~(SCHED_CHARGED | SCHED_ANSWERED);
         t->worker      = w->self;
         t->last_worker = w->id;
@@ -336,6 +336,8 @@ static void lose(struct sc_sched *s, struct sched_worker *w, struct sched_task *
                 t->losses++;
                 w->tally->lost++;
                 s->lost++;
+        } else {
+                t->attempt--; /* as if it had not been tried: attempts are runs made */
         }
         if (charged && t->losses >= s->opt.losses_max)
                 end_died(s, t, w, out);
@@ -440,8 +442,10 @@ void sc_sched_on_returned(struct sc_sched *s, struct sched_worker *w, const stru
         struct sched_task *t = sc_sched_held(s, w, m->task, m->run);
         if (t && t->state == SC_STATE_CANCELLING)
                 sc_sched_end_cancelled(s, t, SC_MOVE_RETURN, out);
-        else if (t)
+        else if (t) {
+                t->attempt--; /* it was never made */
                 sc_sched_move(s, t, SC_MOVE_RETURN);
+        }
 }
 
 static bool is_outcome(const struct sc_outcome *o)
@@ -474,6 +478,7 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
         else if (outcome.reason == SC_REASON_CANCELLED && (t->flags & SCHED_FORCED))
                 outcome.reason = SC_REASON_RUN_TIMEOUT; /* our own backstop stopped it */
         else if (outcome.reason == SC_REASON_CANCELLED) {
+                t->attempt--;
                 sc_sched_move(s, t, SC_MOVE_RETURN); /* stopped for a task of that id that is gone, and kept */
                 return;
         }

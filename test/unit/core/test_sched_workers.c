@@ -50,6 +50,23 @@ START_TEST(only_what_may_have_been_running_is_charged)
 }
 END_TEST
 
+START_TEST(attempts_are_runs_made)
+{
+        begin((struct sc_sched_options){ .tasks_max = 0 });
+        worker_up(W, WORKER, 1, 3);
+        submit_many(1, 3);
+        started(W, 1);
+        about(W, SC_MSG_RETURNED, task(CLIENT, 3), run_of(CLIENT, 3));
+        down(W);
+        worker_up(W2, WORKER + 1, 1, 4);
+        for (uint32_t i = 0; i < 3; i++) {
+                const struct sc_assign *assign = &sent_nth(W2, SC_MSG_ASSIGN, i)->assign;
+                ck_assert_uint_eq(assign->attempt, assign->task.lo == 1 ? 2 : 1);
+        }
+        teardown();
+}
+END_TEST
+
 START_TEST(what_a_lost_worker_had_regains_its_old_place)
 {
         begin((struct sc_sched_options){ .tasks_max = 0 });
@@ -569,6 +586,7 @@ int main(void)
 {
         TCase *tests = tcase_create("workers");
         tcase_add_test(tests, only_what_may_have_been_running_is_charged);
+        tcase_add_test(tests, attempts_are_runs_made);
         tcase_add_test(tests, what_a_lost_worker_had_regains_its_old_place);
         tcase_add_test(tests, an_orderly_leave_charges_nobody);
         tcase_add_test(tests, the_third_loss_ends_a_task_with_evidence);
