@@ -288,8 +288,10 @@ void sc_sched_place(struct sc_sched *s, struct sc_out *out)
         place_others(s, out);
         if (s->alone_ready > 0)
                 place_alone(s, out); /* who has just turned out to have room may be empty */
-        if (!sc_list_empty(&s->touched))
+        if (!sc_list_empty(&s->touched)) {
                 place_touched(s, out);
+                place_others(s, out);
+        }
 }
 
 /* ---- balance -----------------------------------------------------------------------------------*/

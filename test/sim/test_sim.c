@@ -30,6 +30,7 @@ static const struct {
         { 707, "results that an old link had brought counted against the grant" },
         { 998, "results that an old link had brought counted against the grant" },
         { 2063, "a run that was told to stop was kept for a task resubmitted" },
+        { 13661, "a worker that a last chance had left with room was passed over" },
         { 4148, "a failure that was counted was kept and counted again" },
         { 179603441901192, "a run stopped for a lost client was kept for its successor" },
         { 2207, "a hostile worker with credit cost a task its last chance, in the simulator" },
