@@ -92,10 +92,6 @@ static void live_once(struct counting *n)
         scaler_init(&lo, sizeof lo);
         lo.runtime          = rt;
         lo.slots            = 1;
-        struct cluster none = { .rt = rt };
-        (void)none;
-        scaler_function f;
-        scaler_init(&f, sizeof f);
         if (scaler_local_create(&lo, &local, NULL) == 0 && scaler_local_start(local, NULL) == 0) {
                 scaler_client    *client = scaler_local_client(local);
                 const char *const argv[] = { "echo", "x", NULL };
@@ -171,20 +167,21 @@ START_TEST(a_blocking_call_from_a_log_callback_is_refused_and_nothing_hangs)
         o.log_level = SCALER_LOG_DEBUG;
         cluster_up_with(&c, 1, &o);
         seen.c = &c;
-        /* A second client with the wrong role for its call makes the scheduler say something in a turn. */
+        /* A client that finds nobody gives up, and says so in a turn of this very runtime. */
         scaler_client_options co;
         scaler_client        *client;
         scaler_init(&co, sizeof co);
-        co.runtime   = c.rt;
-        co.scheduler = scaler_scheduler_address(scaler_local_scheduler(c.local), 0);
+        co.runtime      = c.rt;
+        co.scheduler    = "inproc://nobody-is-here";
+        co.reconnect_ms = 50;
         ck_assert_int_eq(scaler_client_create(&co, &client, NULL), 0);
         ck_assert_int_eq(scaler_client_start(client, NULL), 0);
-        ck_assert_int_eq(scaler_client_wait_ready(client, WAIT_MS), 0);
-        expect_text(submit(client, "echo", "x", 1), "x");
+        ck_assert_int_eq(scaler_client_wait_ready(client, WAIT_MS), SCALER_E_UNREACHABLE);
         scaler_client_destroy(client);
+        expect_text(submit(c.client, "echo", "x", 1), "x");
         seen.c = NULL;
         cluster_down(&c);
-        ck_assert_int_eq(atomic_load(&seen.refusals) > 0 || atomic_load(&seen.lines) == 0 || true, true);
+        ck_assert_int_gt(atomic_load(&seen.refusals), 0);
 }
 END_TEST
 
