@@ -1,5 +1,5 @@
 /*
- * Commands: one long-lived thread spawns and watches every child of one worker.  A child gets its
+ * Commands: a long-lived thread spawns and watches its share of a worker's children.  A child gets its
  * own process group, default signal dispositions and mask, only descriptors 0 1 2, stdin from
  * /dev/null or from given bytes (memfd), and pipes for its outputs.  Its end is taken by pidfd
  * and waitid on that pid alone, so the host's SIGCHLD handling is neither used nor disturbed; when
