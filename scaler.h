@@ -237,6 +237,15 @@ typedef struct scaler_security {
 
 typedef struct scaler_scheduler scaler_scheduler;
 
+/* Clients say which tenant they are of; slot-time is shared among tenants by weight, then among a tenant's clients. */
+typedef struct scaler_tenant { /* an array's stride is the first one's size */
+        size_t      size;
+        const char *name;        /* at most 127 bytes; "": clients that name none; "*": every other one, each by itself */
+        int64_t     weight;      /* 1 to 1,000,000; 0: 1,000 */
+        int64_t     queued_max;  /* tasks held for it; 0: tasks_max */
+        int64_t     running_max; /* tasks of it with workers at once; 0: no limit */
+} scaler_tenant;
+
 typedef struct scaler_scheduler_options {
         size_t             size;
         scaler_runtime    *runtime; /* NULL: a private one */
@@ -251,6 +260,11 @@ typedef struct scaler_scheduler_options {
         int32_t                losses_max;       /* the n-th lost run ends the task; 0: 3 */
         int64_t                silent_ms;        /* a peer silent for so long is lost; 0: 10,000 */
         int64_t                client_grace_ms;  /* a lost client's tasks wait so long; 0: 60,000; SCALER_UNLIMITED */
+        /* since 0.2.0 */
+        const scaler_tenant   *tenants;          /* those with a share or limits of their own; borrows */
+        size_t                 tenant_count;     /* at most 1,024 */
+        int64_t                aging_ms;         /* waiting so long is worth one priority; 0: 60,000; SCALER_NONE */
+        const char            *allocate;         /* "spread" (NULL), "even_load" or "capability": who gets a task */
 } scaler_scheduler_options;
 
 typedef struct scaler_scheduler_stats {
@@ -314,6 +328,8 @@ typedef struct scaler_worker_options {
         int64_t                keep_ms;              /* running tasks outlive a lost link so long; 0: 60,000 */
         int64_t                kill_grace_ms;        /* from SIGTERM to SIGKILL; 0: 5,000 */
         int64_t                scheduler_timeout_ms; /* gives up after; 0: never */
+        /* since 0.2.0 */
+        const char            *offers;               /* "gpu=2,mem=64G,linux"; cpu as many as slots unless named */
 } scaler_worker_options;
 
 typedef struct scaler_worker_stats {
@@ -401,6 +417,9 @@ typedef struct scaler_client_options {
         int64_t                pending_max; /* tasks not yet ended; 0: 1,000,000 */
         int64_t reconnect_ms; /* without a scheduler for so long all futures fail; 0: 120,000; SCALER_UNLIMITED */
         bool    admin;        /* may look at everything and cancel everybody's tasks, may not submit */
+        /* since 0.2.0 */
+        int64_t weight;       /* its share among the clients of its tenant, 1 to 1,000,000; 0: 1,000 */
+        int64_t running_max;  /* at most so many of its tasks with workers at once; 0: no limit */
 } scaler_client_options;
 
 typedef enum scaler_arg_kind {
@@ -443,11 +462,20 @@ typedef struct scaler_spec {
         const scaler_command *command;    /* or this */
         const scaler_arg     *args;       /* functions; together at most 1 MiB encoded */
         size_t                arg_count;  /* at most 1,024 */
-        int32_t               priority;   /* higher first; 0 is normal */
+        int32_t               priority;   /* -1,000 to 1,000, higher first; 0 is normal */
         int32_t               retries;    /* re-runs when it fails by itself; 0: none */
         int64_t               timeout_ms; /* wall time per run; 0: none */
         uint64_t              user_data;  /* handed back by the future */
         scaler_queue         *queue;      /* where the future appears when it ends (or has output); NULL: nowhere */
+        /* since 0.2.0 */
+        const char *needs;            /* amounts it holds while it runs, "gpu=1,mem=2G,linux"; NULL: cpu=1 */
+        const char *tag;              /* for people, and for cancels in bulk; at most 127 bytes */
+        int64_t     not_before_ms;    /* from now; is not placed earlier */
+        int64_t     queue_timeout_ms; /* from now; ends as queue_timeout unless it has been started by then; 0: none */
+        int64_t     deadline_ms;      /* from now; ends as deadline when it has not ended by then; 0: none */
+        int64_t     backoff_ms;       /* before the first retry, then doubled each time, +-25 %; 0: at once */
+        int64_t     backoff_max_ms;   /* the longest such wait; 0: 60,000 */
+        const char *retry_on;         /* failures worth a retry, "1,70-79,timeout,signal"; NULL: all of its own */
 } scaler_spec;
 
 typedef enum scaler_task_state {

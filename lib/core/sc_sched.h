@@ -11,6 +11,19 @@
 struct sc_mem;
 struct sc_sched;
 
+/* One tenant's share and limits.  "" is who names none; "*" every tenant that is not listed, each by itself. */
+struct sc_tenant_options {
+        struct sc_view name;        /* copied */
+        uint32_t       weight;      /* 0: 1,000 */
+        uint32_t       queued_max;  /* rows; 0: tasks_max */
+        uint32_t       running_max; /* runs at workers; 0: no limit */
+};
+
+/* Who gets a task.  SPREAD: the least loaded worker that fits, in runs when the queue is deep and its tasks are short.
+ * EVEN_LOAD: strictly the one with the fewest tasks for its slots, one task at a time.  CAPABILITY: the one with the
+ * fewest tasks among those that offer what is needed, one at a time, as the names alone say: amounts are not counted. */
+enum sc_allocate { SC_ALLOCATE_SPREAD, SC_ALLOCATE_EVEN_LOAD, SC_ALLOCATE_CAPABILITY };
+
 struct sc_sched_options {
         uint64_t id, epoch, seed; /* random; epoch != 0 */
         uint32_t tasks_max;       /* rows; 0: 10,000,000 */
@@ -21,6 +34,10 @@ struct sc_sched_options {
         uint32_t silent_ms;       /* told in WELCOME; 0: 10,000 */
         sc_ns    client_grace;    /* how long a client's tasks outlive its link; 0: 60 s; SC_NEVER: for ever */
         sc_ns    claim_delay;     /* resubmitted tasks are not placed in the first part of an epoch; 0: 1 s */
+        sc_ns    aging;           /* waiting so long is worth one priority; 0: 60 s; SC_NEVER: nothing is */
+        uint8_t  allocate;        /* enum sc_allocate */
+        const struct sc_tenant_options *tenants; /* copied */
+        uint32_t tenant_count;    /* at most 1,024 */
         sc_ns    now;
         char     name[SC_NAME_MAX + 1];
 };

@@ -28,7 +28,12 @@ enum {
         SC_FUNCTIONS_MAX = 4096,    /* functions one worker may offer */
         SC_HOLDS_MAX     = 4096,    /* runs one worker may hold at once (slots + prefetch, too) */
         SC_SLOTS_MAX     = 1024,
-        SC_PREFETCH_MAX  = 256
+        SC_PREFETCH_MAX  = 256,
+        SC_AMOUNTS_MAX   = 32,      /* names in a list of amounts */
+        SC_AMOUNTS_TEXT  = 511,     /* bytes of such a list in its canonical form */
+        SC_PRIORITY_MAX  = 1000,    /* priorities are -1,000 to 1,000 */
+        SC_WEIGHT_MAX    = 1000000, /* weights are 1 to a million; 0 stands for 1,000 */
+        SC_RETRY_ON_MAX  = 127      /* bytes of a plan's retry_on */
 };
 
 #define SC_FRAME_MAX (4u << 20) /* bytes of a frame with its header */
@@ -149,15 +154,28 @@ struct sc_outcome {
         struct sc_view text;   /* words for people; empty on success */
 };
 
+/* What few tasks ask for.  Times count from when the message is sent, so both ends need no common clock. */
+struct sc_plan {
+        uint64_t not_before_ms;  /* not placed earlier; 0: at once */
+        uint64_t queue_ms;       /* reason queue_timeout when it has not been started by then; 0: no limit */
+        uint64_t deadline_ms;    /* reason deadline when it has not ended by then, all its runs included; 0: none */
+        uint32_t backoff_ms;     /* wait before the first retry; doubled for each further one, with jitter; 0: none */
+        uint32_t backoff_max_ms; /* the longest such wait; 0: 60,000 */
+        struct sc_view needs;    /* canonical amounts (amounts.h); empty: cpu=1 */
+        struct sc_view tag;      /* for people and for cancels in bulk; <= SC_NAME_MAX */
+        struct sc_view retry_on; /* which failures of its own are tried again: "1,70-79,timeout,signal"; empty: all */
+};
+
 /* What the scheduler must know of a task; `body` it only carries (wire/body.h). */
 struct sc_spec {
         uint8_t  kind;             /* enum sc_task_kind */
         uint8_t  flags;            /* SC_SPEC_* */
-        int32_t  priority;
+        int32_t  priority;         /* -SC_PRIORITY_MAX .. SC_PRIORITY_MAX; higher first */
         uint32_t retries;          /* re-runs after a failure of its own, on request */
         uint64_t timeout_ms;       /* wall time per run; 0: none */
         struct sc_view function;   /* empty for a command */
         struct sc_view body;
+        const struct sc_plan *plan; /* NULL: nothing of it; an ASSIGN's has `needs` alone */
 };
 enum {
         SC_SPEC_STREAM      = 1, /* output travels as OUTPUT records as it comes, not collected */
@@ -183,8 +201,12 @@ struct sc_hello {
         uint64_t incarnation;  /* counts the dials of that object, from 1 */
         uint64_t epoch;        /* of the scheduler last known; 0: none */
         struct sc_view token, name, tenant;
+        /* client */
+        uint32_t weight;       /* its share within its tenant; 0: 1,000 */
+        uint32_t running_max;  /* at most so many of its tasks at workers; 0: no limit */
         /* worker */
         uint32_t slots, free_slots;
+        struct sc_view        offers; /* canonical amounts; without a cpu it offers as many as it has slots */
         const struct sc_view *functions;
         uint32_t              function_count;
         const struct sc_hold *holds;
