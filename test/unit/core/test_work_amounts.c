@@ -133,6 +133,26 @@ START_TEST(fractions_share_the_index_with_most_room)
 }
 END_TEST
 
+START_TEST(a_unit_of_which_a_part_is_held_is_not_a_whole_one)
+{
+        begin("gpu=2000", 8);
+        assign_needs(1, "gpu=1");
+        holds(1, "gpu", 1, 1);
+        assign_needs(2, "gpu=1000");
+        starts(2);
+        holds(2, "gpu", 1000, 2);
+        assign_needs(3, "gpu=999");
+        starts(3);
+        holds(3, "gpu", 999, 1);
+        ran(1, SC_REASON_SUCCESS);
+        assign_needs(4, "gpu=1000");
+        ck_assert_uint_eq(effects(SC_FX_RUN), 0);
+        ran(3, SC_REASON_SUCCESS);
+        starts(4);
+        teardown_work();
+}
+END_TEST
+
 START_TEST(free_parts_of_two_units_are_not_one)
 {
         begin("gpu=2000", 8);
@@ -309,6 +329,7 @@ int main(void)
         tcase_add_test(tests, never_more_run_than_there_are_slots);
         tcase_add_test(tests, whole_units_have_indices_of_their_own);
         tcase_add_test(tests, fractions_share_the_index_with_most_room);
+        tcase_add_test(tests, a_unit_of_which_a_part_is_held_is_not_a_whole_one);
         tcase_add_test(tests, free_parts_of_two_units_are_not_one);
         tcase_add_test(tests, more_than_64_units_or_parts_of_one_have_no_indices);
         tcase_add_test(tests, a_capability_is_held_by_everybody);
