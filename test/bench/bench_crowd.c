@@ -66,7 +66,7 @@ static int be_client(int argc, char **argv)
         memcpy(url, line, sizeof url);
         const double            before  = resident_bytes(scheduler.pid);
         const struct bench_part crowd   = bench_part_start("crowd", url, argc > 2 ? argv[2] : "998", -1, line);
-        nanosleep(&(struct timespec){ .tv_sec = QUIET_S }, NULL); /* what is due after coming is over, buffers are small */
+        nanosleep(&(struct timespec){ .tv_sec = QUIET_S }, NULL); /* buffers get small */
         const double   each   = (resident_bytes(scheduler.pid) - before) / (double)(idle + BUSY);
         scaler_client *client = bench_connect(url);
         bench_run_window(client, BENCH_WARM_UP, window);
@@ -74,8 +74,9 @@ static int be_client(int argc, char **argv)
         bench_run_window(client, count, window);
         const double used_us = (double)(bench_cpu_ns(scheduler.pid) - cpu) / 1e3;
         const double seconds = (double)(bench_now_ns() - begin) / 1e9;
-        printf("bench_crowd over=%s workers=%ld n=%ld window=%ld rate=%.0f scheduler_cpu_us_each=%.2f bytes_each=%.0f\n",
-               argv[1], idle + BUSY, count, window, (double)count / seconds, used_us / (double)count, each);
+        printf("bench_crowd over=%s workers=%ld n=%ld window=%ld rate=%.0f", argv[1], idle + BUSY, count, window,
+               (double)count / seconds);
+        printf(" scheduler_cpu_us_each=%.2f bytes_each=%.0f\n", used_us / (double)count, each);
         scaler_client_stop(client, 1000);
         scaler_client_destroy(client);
         bench_part_end(&crowd);
