@@ -48,6 +48,7 @@ void            sc_work_step(struct sc_work *w, const struct sc_event *ev, struc
 sc_ns           sc_work_deadline(const struct sc_work *w);
 /* The HELLO for a new link, and the credit that rides with it; lent until the next step. */
 void            sc_work_hello(struct sc_work *w, struct sc_hello *out, uint32_t *grant_tasks);
+bool            sc_work_brisk(const struct sc_work *w);  /* its runs have been so short that the next are told ahead */
 uint32_t        sc_work_queued(const struct sc_work *w); /* runs that wait for a slot */
 void            sc_work_stats(const struct sc_work *w, struct sc_work_stats *out);
 void            sc_work_check(const struct sc_work *w);

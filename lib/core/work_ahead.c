@@ -75,10 +75,15 @@ void sc_work_begun(struct sc_work *w, struct sc_out *out)
         }
 }
 
+bool sc_work_brisk(const struct sc_work *w)
+{
+        return w->streak == SC_RUN_STREAK && w->commands == 0;
+}
+
 /* How many may be offered: so much work that telling is cheap beside it, none unless all have been short of late. */
 static uint32_t most_offered(const struct sc_work *w)
 {
-        if (w->streak < SC_RUN_STREAK || w->link == 0 || w->commands > 0 || w->asked_back)
+        if (!sc_work_brisk(w) || w->link == 0 || w->asked_back)
                 return 0;
         const sc_ns each = w->mean > 0 ? w->mean : 1;
         const sc_ns runs = SC_RUN_OFFERED_WORK * w->slots / each;

@@ -13,7 +13,7 @@
 struct sc_slots;
 
 struct sc_job { /* embedded in the worker's task object */
-        bool (*work)(struct sc_job *job);             /* on a slot thread; false: its slot stays taken, sc_slots_free() */
+        bool (*work)(struct sc_job *job);             /* on a slot thread; false: it keeps its slot, sc_slots_free() */
         void (*ended)(struct sc_job *job, sc_ns now); /* in a turn after work() has returned; the job is its owner's */
         struct sc_list link;                          /* of any list before and after, of the pool's meanwhile */
 };

@@ -374,7 +374,10 @@ static void member_tick(void *ctx, sc_ns now)
 static void member_flush(void *ctx, sc_ns now)
 {
         struct scaler_client *c = ctx;
-        tell_ended(c);
+        if (c->futures.len < BUSY_TASKS || c->leaving)
+                tell_ended(c);
+        else if (c->ended_count > 0)
+                sc_loop_ask_rest(c->rt->loop, &c->member);
         if (sc_batch_wait(&c->batch, c->futures.len >= BUSY_TASKS && !c->leaving, now))
                 return;
         sc_cli_shell_flush(c->shell, now);
@@ -386,11 +389,18 @@ static void member_flush(void *ctx, sc_ns now)
         sc_gate_unlock(c->gate);
 }
 
+static void member_rest(void *ctx, sc_ns now)
+{
+        (void)now;
+        tell_ended(ctx);
+}
+
 const struct sc_member_ops *sc_client_member_ops(void)
 {
         static const struct sc_member_ops ops = { .deadline = member_deadline,
                                                   .tick     = member_tick,
-                                                  .flush    = member_flush };
+                                                  .flush    = member_flush,
+                                                  .rest     = member_rest };
         return &ops;
 }
 

@@ -147,6 +147,7 @@ void sc_task_run(struct scaler_worker *w, const struct sc_assign *a)
         sc_map_put(&w->tasks, (struct sc_id){ 0, t->handle }, t);
         t->starting = true;
         sc_list_add_tail(&w->starting, &t->job.link);
+        w->starting_count++;
         sc_run_born(w);
 }
 
@@ -163,6 +164,7 @@ void sc_task_start_all(struct scaler_worker *w)
 {
         if (sc_list_empty(&w->starting))
                 return;
+        w->starting_count = 0;
         for (struct sc_list *at = w->starting.next; at != &w->starting; at = at->next)
                 SC_CONTAINER(at, struct scaler_task, job.link)->starting = false;
         if (sc_slots_submit(w->slots, &w->starting) == 0)
@@ -178,10 +180,12 @@ void sc_task_start_all(struct scaler_worker *w)
 
 bool sc_task_take_back(struct scaler_task *t)
 {
-        if (t->starting)
+        if (t->starting) {
                 sc_list_remove(&t->job.link);
-        else if (!sc_slots_take_back(t->worker->slots, &t->job))
+                t->worker->starting_count--;
+        } else if (!sc_slots_take_back(t->worker->slots, &t->job)) {
                 return false;
+        }
         forget(t);
         return true;
 }

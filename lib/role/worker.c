@@ -9,6 +9,8 @@
 #include "machine.h"
 #include "sc_assert.h"
 
+enum { START_MAX = 64 }; /* so many short tasks do not wait for more before slot threads get them */
+
 /* ---- upcalls of the shell, in a turn ------------------------------------------------------------------------ */
 
 static void on_enter(void *role)
@@ -153,7 +155,10 @@ static void member_tick(void *ctx, sc_ns now)
 static void member_flush(void *ctx, sc_ns now)
 {
         struct scaler_worker *w = ctx;
-        sc_task_start_all(w);
+        if (w->starting_count < START_MAX && sc_work_brisk(sc_work_shell_core(w->shell)))
+                sc_loop_ask_rest(w->rt->loop, &w->member);
+        else
+                sc_task_start_all(w);
         if (sc_batch_wait(&w->batch, !w->leaving && sc_work_queued(sc_work_shell_core(w->shell)) > 0, now))
                 return;
         sc_work_shell_flush(w->shell, now);
@@ -165,9 +170,16 @@ static void member_flush(void *ctx, sc_ns now)
         sc_gate_unlock(w->gate);
 }
 
+static void member_rest(void *ctx, sc_ns now)
+{
+        (void)now;
+        sc_task_start_all(ctx);
+}
+
 static const struct sc_member_ops member_ops = { .deadline = member_deadline,
                                                  .tick     = member_tick,
-                                                 .flush    = member_flush };
+                                                 .flush    = member_flush,
+                                                 .rest     = member_rest };
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 

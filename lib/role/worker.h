@@ -86,7 +86,8 @@ struct scaler_worker {
         struct sc_batch       batch;
         bool                  joined, leaving;
         struct sc_map         tasks, commands_by_handle;
-        struct sc_list        starting; /* tasks for the slot threads, given to them at the end of the pass */
+        struct sc_list        starting; /* tasks for the slot threads, given to them at the end of the pass or later */
+        uint32_t              starting_count;
         struct sc_list        early;
         struct sc_slots      *slots;
         struct sc_spawner    *spawner[SC_SPAWNERS_MAX];

@@ -34,7 +34,7 @@ BUGS = [
      '        else if (stopped)\n                sc_run_stop(w, run, false, out);\n', '        else if (stopped)\n                (void)stopped;\n'),
     ('what_is_offered_stays_with_a_lost_link', 'core/work.c', '        w->ask_back = true;\n        hold_in_place', '        hold_in_place'),
     ('a_command_is_offered_ahead', 'core/work_ahead.c', '!run->command && !run->streams)', '!run->streams)'),
-    ('runs_are_offered_while_a_command_runs', 'core/work_ahead.c', ' || w->commands > 0 ||', ' ||'),
+    ('runs_are_offered_while_a_command_runs', 'core/work_ahead.c', ' && w->commands == 0;', ';'),
     ('a_run_back_goes_to_the_end_of_the_queue', 'core/work_rows.c', 'if (next == SC_RUN_FREE || event == SC_RUN_TAKE_BACK)', 'if (next == SC_RUN_FREE)'),
     ('a_worker_keeps_queued_runs_over_a_break', 'core/work.c',
      '        while (!sc_list_empty(&w->list[SC_RUN_QUEUED]))\n                sc_run_move(w, SC_CONTAINER(w->list[SC_RUN_QUEUED].next, struct sc_run, link), SC_RUN_FORGET);\n', ''),
