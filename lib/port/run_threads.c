@@ -85,11 +85,12 @@ static bool may_begin(const struct sc_slots *slots)
         return slots->queued > 0 && slots->working + slots->kept < slots->threads_max;
 }
 
-/* Lock held.  The next job; sleeps until there is one.  NULL: the pool is closing. */
-static struct sc_job *next_job(struct sc_slots *slots)
+/* Lock held.  The next job; sleeps until there is one, and forgets the time.  NULL: the pool is closing. */
+static struct sc_job *next_job(struct sc_slots *slots, sc_ns *now)
 {
         slots->returning--;
         while (!slots->quit && !may_begin(slots)) {
+                *now = 0;
                 slots->sleeping++;
                 while (!slots->quit && slots->wakes == 0)
                         pthread_cond_wait(&slots->wake, &slots->lock);
@@ -105,8 +106,9 @@ static struct sc_job *next_job(struct sc_slots *slots)
 }
 
 /* Lock held, and away while others are told: whoever puts the first end on the list posts.  It has not asked for the
- * next job then, so that what a turn of its own hands over is not given to a thread that would have to be woken. */
-static void put_end(struct sc_slots *slots, struct sc_job *job, bool frees)
+ * next job then, so that what a turn of its own hands over is not given to a thread that would have to be woken.
+ * True: it posted, which may have taken a while. */
+static bool put_end(struct sc_slots *slots, struct sc_job *job, bool frees)
 {
         const bool first = sc_list_empty(&slots->ended);
         sc_list_add_tail(&slots->ended, &job->link);
@@ -114,21 +116,27 @@ static void put_end(struct sc_slots *slots, struct sc_job *job, bool frees)
         slots->kept += !frees;
         slots->returning++;
         if (!first)
-                return;
+                return false;
         pthread_mutex_unlock(&slots->lock);
         sc_loop_post_and_turn(slots->loop, &slots->news);
         pthread_mutex_lock(&slots->lock);
+        return true;
 }
 
 static void *serve(void *arg)
 {
         struct sc_slots *slots = arg;
+        sc_ns            now   = 0; /* 0: not just read */
         pthread_mutex_lock(&slots->lock);
-        for (struct sc_job *job; (job = next_job(slots)) != NULL;) {
+        for (struct sc_job *job; (job = next_job(slots, &now)) != NULL;) {
                 pthread_mutex_unlock(&slots->lock);
+                job->began       = now ? now : sc_clock_now();
                 const bool frees = job->work(job);
+                now              = sc_clock_now();
+                job->returned    = now;
                 pthread_mutex_lock(&slots->lock);
-                put_end(slots, job, frees);
+                if (put_end(slots, job, frees))
+                        now = 0;
         }
         pthread_mutex_unlock(&slots->lock);
         return NULL;

@@ -16,6 +16,7 @@ struct sc_job { /* embedded in the worker's task object */
         bool (*work)(struct sc_job *job);             /* on a slot thread; false: it keeps its slot, sc_slots_free() */
         void (*ended)(struct sc_job *job, sc_ns now); /* in a turn after work() has returned; the job is its owner's */
         struct sc_list link;                          /* of any list before and after, of the pool's meanwhile */
+        sc_ns          began, returned;               /* on the clock; `returned` is there when ended() is called */
 };
 
 /* `threads` are started as jobs need them and joined by destroy; `stack` bytes each, 0: the system's.

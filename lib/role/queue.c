@@ -140,8 +140,8 @@ int scaler_queue_next(scaler_queue *q, int64_t timeout_ms, scaler_future **out)
                 return SC_E_INVALID;
         if (timeout_ms != 0 && q->rt && sc_loop_in_turn(q->rt->loop))
                 return SC_E_STATE;
-        const sc_ns until  = timeout_ms == 0 ? 0 : sc_until(timeout_ms);
-        int         status = SC_E_TIMEOUT;
+        sc_ns until  = 0; /* not read from the clock before there is something to wait for */
+        int   status = SC_E_TIMEOUT;
         pthread_mutex_lock(&q->lock);
         for (;;) {
                 struct scaler_future *f = take(q);
@@ -155,7 +155,11 @@ int scaler_queue_next(scaler_queue *q, int64_t timeout_ms, scaler_future **out)
                         status = SC_E_CANCELLED;
                         break;
                 }
-                if (timeout_ms == 0 || (until != SC_NEVER && sc_clock_now() >= until))
+                if (timeout_ms == 0)
+                        break;
+                if (until == 0)
+                        until = sc_until(timeout_ms);
+                else if (until != SC_NEVER && sc_clock_now() >= until)
                         break;
                 wait_some(q, until);
         }

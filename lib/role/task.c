@@ -29,7 +29,7 @@ static void end(struct scaler_task *t, sc_ns now)
         struct sc_outcome     outcome = {
                     .reason  = t->failed || code != 0 ? SC_REASON_TASK : SC_REASON_SUCCESS,
                     .code    = code,
-                    .wall_us = (uint64_t)((t->deferred ? now : t->returned_at) - t->began) / 1000,
+                    .wall_us = (uint64_t)((t->deferred ? now : t->job.returned) - t->job.began) / 1000,
                     .result  = { scaler_blob_data(t->result), scaler_blob_size(t->result) },
                     .text    = { t->text, strlen(t->text) },
         };
@@ -65,11 +65,9 @@ static void on_completed(struct sc_post *post, sc_ns now)
 static bool work(struct sc_job *job)
 {
         struct scaler_task *t        = SC_CONTAINER(job, struct scaler_task, job);
-        t->began                     = sc_clock_now();
         const int           returned = t->function->fn(t, t->function->ctx);
-        t->returned_at               = sc_clock_now();
         if (!t->deferred)
-                t->returned = returned;
+                t->returned = returned; /* else whoever completes it writes that, and may have done so */
         return !t->deferred;
 }
 

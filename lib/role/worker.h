@@ -24,7 +24,6 @@ struct scaler_task { /* a function's run, from RUN until it has returned and com
         uint64_t                      handle;
         struct sc_id                  id;
         uint32_t                      attempt;
-        sc_ns                         began, returned_at; /* its thread's, from begin to return */
         size_t                        size; /* of this allocation */
         _Atomic bool                  cancelled;
         /* the task's own thread, until its post */
