@@ -162,6 +162,7 @@ static void dispatch(struct sc_cli *c, const struct sc_event *ev, struct sc_out 
         case SC_EV_CLOSE:
                 on_application(c, ev, out);
                 break;
+        case SC_EV_BACK:
         case SC_EV_RAN:
         case SC_EV_OUTPUT:
         case SC_EV_DRAIN:

@@ -299,6 +299,7 @@ static void handle(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         case SC_EV_CONSUMED:
         case SC_EV_QUERY:
         case SC_EV_CLOSE:
+        case SC_EV_BACK:
         case SC_EV_RAN:
         case SC_EV_OUTPUT:
         case SC_EV_DRAIN: SC_UNREACHABLE();

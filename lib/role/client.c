@@ -90,6 +90,7 @@ int scaler_client_create(const scaler_client_options *options, scaler_client **o
         sc_list_init(&c->submits);
         sc_list_init(&c->todo);
         sc_list_init(&c->requests);
+        sc_list_init(&c->ended);
         sc_map_init(&c->futures, c->mem);
         c->gate = sc_gate_create(c->mem);
         status  = c->gate ? take_options(c, &o, err) : sc_error_set(err, SC_E_NOMEM, "client: out of memory");

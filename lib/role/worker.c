@@ -9,6 +9,8 @@
 #include "machine.h"
 #include "sc_assert.h"
 
+enum { START_MAX = 64 }; /* so many short tasks do not wait for more before slot threads get them */
+
 /* ---- upcalls of the shell, in a turn ------------------------------------------------------------------------ */
 
 static void on_enter(void *role)
@@ -24,6 +26,13 @@ static void on_run(void *role, const struct sc_assign *assign)
                 sc_command_run(role, assign);
         else
                 sc_task_run(role, assign);
+}
+
+static bool on_take_back(void *role, uint64_t run)
+{
+        struct scaler_worker *w = role;
+        struct scaler_task   *t = sc_map_get(&w->tasks, (struct sc_id){ 0, run });
+        return t && sc_task_take_back(t);
 }
 
 static void on_stop(void *role, uint64_t run, enum sc_stop_how how)
@@ -89,6 +98,7 @@ static void on_linked(void *role, bool up)
 static const struct sc_work_shell_upcalls shell_upcalls = {
         .enter     = on_enter,
         .run       = on_run,
+        .take_back = on_take_back,
         .stop      = on_stop,
         .read_more = on_read_more,
         .note      = on_note,
@@ -105,19 +115,23 @@ void sc_run_refused(struct scaler_worker *w, uint64_t handle, int code, const ch
         sc_work_shell_ran(w->shell, handle, &outcome, sc_loop_now(w->rt->loop));
 }
 
-void sc_run_born(struct scaler_worker *w)
+static void show_lives(struct scaler_worker *w)
 {
         sc_gate_lock(w->gate);
-        w->live++;
-        sc_gate_unlock(w->gate);
+        w->lives = w->live > 0;
+        sc_gate_unlock_changed(w->gate);
+}
+
+void sc_run_born(struct scaler_worker *w)
+{
+        if (w->live++ == 0)
+                show_lives(w);
 }
 
 void sc_run_gone(struct scaler_worker *w)
 {
-        sc_gate_lock(w->gate);
-        w->live--;
-        sc_gate_changed(w->gate);
-        sc_gate_unlock(w->gate);
+        if (--w->live == 0)
+                show_lives(w);
 }
 
 static sc_ns member_deadline(void *ctx)
@@ -141,6 +155,10 @@ static void member_tick(void *ctx, sc_ns now)
 static void member_flush(void *ctx, sc_ns now)
 {
         struct scaler_worker *w = ctx;
+        if (w->starting_count < START_MAX && sc_work_brisk(sc_work_shell_core(w->shell)))
+                sc_loop_ask_rest(w->rt->loop, &w->member);
+        else
+                sc_task_start_all(w);
         if (sc_batch_wait(&w->batch, !w->leaving && sc_work_queued(sc_work_shell_core(w->shell)) > 0, now))
                 return;
         sc_work_shell_flush(w->shell, now);
@@ -152,9 +170,16 @@ static void member_flush(void *ctx, sc_ns now)
         sc_gate_unlock(w->gate);
 }
 
+static void member_rest(void *ctx, sc_ns now)
+{
+        (void)now;
+        sc_task_start_all(ctx);
+}
+
 static const struct sc_member_ops member_ops = { .deadline = member_deadline,
                                                  .tick     = member_tick,
-                                                 .flush    = member_flush };
+                                                 .flush    = member_flush,
+                                                 .rest     = member_rest };
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
@@ -231,6 +256,7 @@ int scaler_worker_create(const scaler_worker_options *options, scaler_worker **o
         sc_map_init(&w->tasks, w->mem);
         sc_map_init(&w->commands_by_handle, w->mem);
         sc_list_init(&w->early);
+        sc_list_init(&w->starting);
         w->batch.until = SC_NEVER;
         status         = fill(w, &o, err);
         if (status)
@@ -417,9 +443,17 @@ static void end_runs(struct scaler_worker *w)
                 sc_command_stop(c, SC_STOP_KILL);
         sc_loop_release(w->rt->loop);
         sc_gate_lock(w->gate);
-        while (w->live > 0)
+        while (w->lives)
                 sc_gate_wait(w->gate, SC_NEVER);
         sc_gate_unlock(w->gate);
+}
+
+static bool lives(struct scaler_worker *w)
+{
+        sc_gate_lock(w->gate);
+        const bool any = w->lives;
+        sc_gate_unlock(w->gate);
+        return any;
 }
 
 static void end_life(struct scaler_worker *w)
@@ -427,7 +461,7 @@ static void end_life(struct scaler_worker *w)
         enum { GOODBYE_MS = 1000 };
         const bool stopped = w->state == SC_CLIENT_STOPPED;
         scaler_worker_stop(w, 0);
-        if (!stopped || w->live > 0)
+        if (!stopped || lives(w))
                 drain(w); /* the second one stops what runs */
         end_runs(w);
         if (!w->given_up)
