@@ -60,7 +60,9 @@ int cluster_open(struct cluster *c, const struct settings *s, const scaler_secur
                 status = open_client(c, s->url ? s->url : own, s->url ? security : NULL, err);
         if (status == 0)
                 status = scaler_queue_create(c->runtime, &c->queue, err);
-        return status;
+        if (status == 0 && (status = scaler_queue_fd(c->queue)) < 0)
+                snprintf(err->text, sizeof err->text, "queue: no descriptor to be had");
+        return status < 0 ? status : 0;
 }
 
 void cluster_close(struct cluster *c)

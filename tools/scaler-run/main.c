@@ -12,11 +12,11 @@
 #include "run.h"
 #include "signals.h"
 
-/* No descriptor of ours may become 0, 1 or 2; writing to a closed stdout stays an error. */
+/* No descriptor of ours may become 0, 1 or 2; reading from a closed stdin, writing to a closed stdout stays an error. */
 static bool fill_standard_descriptors(void)
 {
         for (int fd = 0; fd < 3; fd++)
-                if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+                if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
                         return false;
         return true;
 }

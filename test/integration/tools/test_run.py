@@ -79,7 +79,7 @@ class Run(ToolTest):
 
     def test_tag_starts_every_line(self):
         done = run("scaler-run", "--tag", "--shell", 'echo one; echo two >&2; printf three', ":::", "a", "b\nc")
-        self.assert_ends(done, 0, "a\tone\na\tthreeb\\x0ac\tone\nb\\x0ac\tthree", "a\ttwo\nb\\x0ac\ttwo\n")
+        self.assert_ends(done, 0, "a\tone\na\tthree\nb\\x0ac\tone\nb\\x0ac\tthree\n", "a\ttwo\nb\\x0ac\ttwo\n")
 
     def test_a_hundred_megabytes_arrive_whole_with_flat_memory(self):
         script = f"""import os, resource, subprocess, sys, hashlib
