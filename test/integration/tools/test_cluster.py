@@ -51,7 +51,8 @@ class Cluster(ToolTest):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))  # and nobody listens
             refused = "tcp://127.0.0.1:%d" % taken.getsockname()[1]
-            for url, words in ((refused, "has nobody listening"), ("ipc://" + self.path("none"), "has nobody listening"),
+            for url, words in ((refused, "has nobody listening"),
+                               ("ipc://" + self.path("none"), "has nobody listening"),
                                ("tcp://no-such-host.invalid:7700", "cannot be resolved")):
                 for args in (("scaler-ctl", "--timeout=0.5", url, "status"),
                              ("scaler-run", "--scheduler-timeout=0.5", "-s", url, "true", ":::", "1"),
