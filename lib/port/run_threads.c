@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "fork.h"
 #include "sc_assert.h"
 #include "sc_mem.h"
 #include "sc_status.h"
@@ -81,6 +82,8 @@ static void *serve(void *arg)
         for (struct sc_job *job; (job = next_job(slots)) != NULL;) {
                 pthread_mutex_unlock(&slots->lock);
                 job->work(job);
+                if (sc_forked())
+                        return NULL; /* the job forked, and this is the child, with no other thread */
                 pthread_mutex_lock(&slots->lock);
                 slots->returning++;
                 pthread_mutex_unlock(&slots->lock);
