@@ -98,7 +98,11 @@ int scaler_plugin_init(scaler_worker *worker)
         static const struct {
                 const char    *name;
                 scaler_task_fn fn;
-        } deeds[] = { { "poison", poison }, { "nap", nap }, { "mark", mark }, { "nothing", nothing }, { "reply", reply } };
+        } deeds[] = { { "poison", poison },
+                      { "nap", nap },
+                      { "mark", mark },
+                      { "nothing", nothing },
+                      { "reply", reply } };
         int status = 0;
         for (size_t i = 0; i < sizeof deeds / sizeof deeds[0] && status == 0; i++) {
                 scaler_function function;

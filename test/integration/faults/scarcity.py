@@ -64,7 +64,8 @@ def a_worker_out_of_descriptors_runs_functions_and_says_why_it_starts_no_command
     worker = case.worker(url, "-j2")
     all_good(case.load(url, "call:10:nap:1", "shell:10:sleep 0.02; echo hello").finished())
     before = descriptors(worker.pid)
-    held = case.load(url, f"shell:1:echo $$ >> {case.path('pid')}; while [ ! -e {case.path('go')} ]; do sleep 0.02; done")
+    script = f"echo $$ >> {case.path('pid')}; while [ ! -e {case.path('go')} ]; do sleep 0.02; done"
+    held = case.load(url, "shell:1:" + script)
     pid_in(case.path("pid"))
     only_descriptors(worker, lowest_free(worker))
     open(case.path("go"), "w").close()
