@@ -216,10 +216,12 @@ static void on_run(void *role, const struct sc_assign *assign)
             t->last_epoch == n->epoch) /* a name of the worker's own, where two epochs' runs meet */
                 w->execs[r->exec - 1].run = t->last_run;
         t->starts++;
+        struct sim_exec *exec = &w->execs[r->exec - 1];
+        exec->brief           = t->starts > 1 && r->exec % 2 == 0;
         sim_trace(w, "run", index_of(n), task, r->exec);
         if (t->end == SIM_POISON)
                 sim_at_node(w, w->now + sim_between(w, SC_US, t->duration), index_of(n), crash_event);
-        else if (t->stream && t->stream_len > 0)
+        else if (t->stream && t->stream_len > 0 && !exec->brief)
                 go_on_printing(w, n, r);
         else if (t->inline_end)
                 end_run(w, n, r, false);

@@ -41,7 +41,7 @@ class Steady(Process):
 class Site:
     def __init__(self, case, kind):
         self.case = case
-        self.options = ("--losses-max", 1000, "--client-grace", 2, "--silent", 4 * SLOW)
+        self.options = ("--losses-max", 1000, "--client-grace", 2 * SLOW, "--silent", 4 * SLOW)
         self.scheduler = case.scheduler(kind, *self.options)
         self.url = self.scheduler.url
         self.workers = [self.worker(n) for n in range(WORKERS)]
