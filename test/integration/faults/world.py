@@ -371,9 +371,9 @@ class Case:
                 check(word not in log, process.name, "was told on:", log[max(log.find(word) - 100, 0):][:2000])
 
     def logs(self):
-        for process in self.processes:
-            for line in read(process.log).splitlines()[-8:]:
-                yield f"{process.name}: {line}"
+        for name, log in dict.fromkeys((process.name, process.log) for process in self.processes):
+            for line in read(log).splitlines()[-8:]:
+                yield f"{name}: {line}"
 
     def start(self, tool, name, *args, environment=None):
         """A tool, once it says that it is ready; gives it and the first line of what it says."""
