@@ -58,6 +58,8 @@ struct scaler_client {
         struct sc_member     member;
         struct sc_batch      batch;
         bool                 joined, leaving;
+        struct sc_list       ended; /* futures of which nobody has been told yet, by their turn link */
+        uint32_t             ended_count;
         struct sc_map        futures; /* {0, sequence} -> future, one reference each */
 };
 
