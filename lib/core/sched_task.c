@@ -117,6 +117,7 @@ static void release(struct sc_sched *s, struct sched_task *t)
         if (t->client != SCHED_NONE) {
                 struct sched_client *c = sc_sched_client(s, t->client);
                 outcome_drop(s, t);
+                sc_sched_bulks_leave(c, t);
                 sc_sched_queue_remove(s, &c->mine, SCHED_MINE, t);
                 sc_sched_grant_shrink(s, c);
                 if (c->mine.len == 0 && (c->doomed || c->link == 0) && sc_list_empty(&c->todo))
