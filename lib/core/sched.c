@@ -299,6 +299,7 @@ static void handle(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         case SC_EV_GRANT: on_grant(s, ev); break;
         case SC_EV_SUBMIT:
         case SC_EV_CANCEL:
+        case SC_EV_CANCEL_MANY:
         case SC_EV_CONSUMED:
         case SC_EV_QUERY:
         case SC_EV_CLOSE:
