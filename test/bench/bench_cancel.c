@@ -1,9 +1,8 @@
 /*
  * A cancel of many, from both sides.  bench_cancel hoard URL N: submits N tasks that no worker can run, says so, waits
  * for a line, cancels them all with one call and waits for their ends.  bench_cancel beside URL: a worker and another
- * client, which runs one task after the other until its stdin ends, and tells how long the slowest took since the last line.
- *
- * Only scaler.h is seen.
+ * client, which runs one task after the other until its stdin ends, and tells how long the slowest took since the last
+ * line.  Only scaler.h is seen.
  */
 #include <inttypes.h>
 #include <poll.h>
