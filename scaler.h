@@ -31,8 +31,11 @@
  *            New enum values may appear: treat unknown ones as the generic case.
  * Limits.    0: the default.  SCALER_NONE: none at all.  SCALER_UNLIMITED: no limit.
  * Manners.   The library installs no signal handlers, changes no locale, never exits the process, prints
- *            nothing, and keeps errno.  Its threads block all signals.  It is not usable in a child after
- *            fork() without exec(); the parent is not harmed by one.
+ *            nothing, and keeps errno.  Its threads block all signals.
+ * Forks.     A child made by fork() may exec() or end as it likes, and takes no descriptor of the library's
+ *            along over exec().  In it, once its parent has had a runtime, whatever gives a status gives
+ *            SCALER_E_STATE, and unref, wake and destroy do nothing; the parent is not harmed.  A child
+ *            that was forked inside a callback or a task must not return from it.
  */
 #ifndef SCALER_H
 #define SCALER_H
@@ -288,7 +291,8 @@ SCALER_API int scaler_scheduler_create(const scaler_scheduler_options *options, 
                                        scaler_error *err) SCALER_MUST_USE;
 /* [setup] Listens on every address, or on none: after a failure it may be tried again.  Blocks briefly.
  * Errors: SCALER_E_INVALID, SCALER_E_STATE (started before, inside a callback), SCALER_E_ADDRESS, SCALER_E_DENIED
- * (beyond loopback without a token), SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM. */
+ * (beyond loopback without a token), SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM, SCALER_E_IO (no
+ * descriptor or thread to be had). */
 SCALER_API int scaler_scheduler_start(scaler_scheduler *s, scaler_error *err) SCALER_MUST_USE;
 /* [any] The index-th address as it was bound, port 0 resolved; NULL before start and beyond the last.  Lends. */
 SCALER_API const char *scaler_scheduler_address(const scaler_scheduler *s, size_t index);
@@ -540,7 +544,7 @@ SCALER_API int scaler_client_create(const scaler_client_options *options, scaler
                                     scaler_error *err) SCALER_MUST_USE;
 /* [setup] Dials in the background; from now on tasks may be submitted, linked or not.  Blocks briefly.
  * Errors: SCALER_E_INVALID, SCALER_E_STATE (started before, inside a callback), SCALER_E_ADDRESS,
- * SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM. */
+ * SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM, SCALER_E_IO (no descriptor or thread to be had). */
 SCALER_API int scaler_client_start(scaler_client *c, scaler_error *err) SCALER_MUST_USE;
 /* [any] Waits until it is linked, which nobody has to.  Blocks up to timeout_ms.
  * Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT, SCALER_E_STATE (not started, stopped, inside a callback), or why it gave
@@ -578,7 +582,7 @@ SCALER_API int scaler_client_stop(scaler_client *c, int64_t timeout_ms);
 /* [last] Stops first when that was not done, for at most a second.  Its futures stay valid, and have all ended. */
 SCALER_API void scaler_client_destroy(scaler_client *c);
 
-/* The most that may be cancelled by one call is one task here; SCALER_CANCEL_FORCE kills what runs. */
+/* SCALER_CANCEL_FORCE kills what runs. */
 enum { SCALER_CANCEL_FORCE = 1 };
 typedef enum scaler_cancel_outcome {
         SCALER_CANCEL_DONE      = 0, /* ends, or has ended, as cancelled */
@@ -589,6 +593,22 @@ typedef enum scaler_cancel_outcome {
  * Blocks up to timeout_ms.  Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT, SCALER_E_STATE (not started, stopped, inside
  * a callback), SCALER_E_DENIED, or why the client gave up. */
 SCALER_API int scaler_client_cancel(scaler_client *c, scaler_id task, uint32_t flags, int64_t timeout_ms);
+
+/* Which tasks: those that everything said here is true of.  Of a zeroed one: all. */
+typedef struct scaler_selector {
+        size_t      size;
+        const char *tag;    /* that have this tag, at most 127 bytes; NULL: with any tag or none */
+        scaler_id   client; /* of this client, as scaler_client_clients() has it; nil: one's own, an admin's: all */
+} scaler_selector;
+/* [any] Cancels all unfinished tasks that fit, as scaler_client_cancel() does one, and waits until the scheduler has
+ * gone over them; those that run end when they do.  What is submitted afterwards is left alone.  Futures end as usual.
+ * Borrows selector (NULL: all) and its tag; *count_out (NULL: not wanted) becomes how many tasks it was for, an
+ * admin's without those that were being cancelled already.  Blocks up to timeout_ms.
+ * Errors: SCALER_E_INVALID, SCALER_E_DENIED (another client's), SCALER_E_TIMEOUT (it may still be carried out),
+ * SCALER_E_FULL (too many such requests at once), SCALER_E_STATE (not started, stopped, inside a callback),
+ * SCALER_E_UNREACHABLE (an admin's, and the link broke: part may be done), or why the client gave up. */
+SCALER_API int scaler_client_cancel_many(scaler_client *c, const scaler_selector *selector, uint32_t flags,
+                                         int64_t timeout_ms, uint64_t *count_out);
 
 /* [any] Gives one more reference, to the same future. */
 SCALER_API scaler_future *scaler_future_ref(scaler_future *f);

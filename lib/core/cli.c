@@ -37,10 +37,12 @@ static void on_result(struct sc_cli *c, const struct sc_result *result, struct s
         struct sc_cli_row *row = sc_cli_find(c, result->task);
         if (!row)
                 return; /* a repetition */
-        if (row->state == SC_CLI_UNSENT && !row->resubmitted)
+        if (row->state == SC_CLI_UNSENT && !row->resubmitted) {
                 nonsense(c, "a result came of a task that was never sent", out);
-        else
-                sc_cli_complete(c, row, result, out);
+                return;
+        }
+        sc_cli_output_ends(row, result, out);
+        sc_cli_complete(c, row, result, out);
 }
 
 static void on_bye(struct sc_cli *c, const struct sc_bye *bye, struct sc_out *out)
@@ -59,6 +61,9 @@ static void on_message(struct sc_cli *c, const struct sc_msg *msg, struct sc_out
                 break;
         case SC_MSG_CONFIRM:
                 sc_cli_confirmed(c, &msg->confirm, out);
+                break;
+        case SC_MSG_CONFIRM_MANY:
+                sc_cli_many_confirmed(c, &msg->confirm_many, out);
                 break;
         case SC_MSG_OUTPUT:
                 sc_cli_output(c, &msg->output, out);
@@ -130,6 +135,8 @@ static void on_application(struct sc_cli *c, const struct sc_event *ev, struct s
                 on_submit(c, &ev->msg->submit);
         else if (ev->kind == SC_EV_CANCEL)
                 sc_cli_cancel(c, &ev->msg->cancel, out);
+        else if (ev->kind == SC_EV_CANCEL_MANY)
+                sc_cli_cancel_many(c, &ev->msg->cancel_many, out);
         else if (ev->kind == SC_EV_CONSUMED)
                 sc_cli_consumed(c, ev->task, ev->count, out);
         else if (ev->kind == SC_EV_QUERY)
@@ -157,11 +164,13 @@ static void dispatch(struct sc_cli *c, const struct sc_event *ev, struct sc_out 
                 break;
         case SC_EV_SUBMIT:
         case SC_EV_CANCEL:
+        case SC_EV_CANCEL_MANY:
         case SC_EV_CONSUMED:
         case SC_EV_QUERY:
         case SC_EV_CLOSE:
                 on_application(c, ev, out);
                 break;
+        case SC_EV_BACK:
         case SC_EV_RAN:
         case SC_EV_OUTPUT:
         case SC_EV_DRAIN:

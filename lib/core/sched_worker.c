@@ -11,25 +11,6 @@
 
 /* ---- runs of a worker --------------------------------------------------------------------------*/
 
-static void timer_arm(struct sc_sched *s, struct sched_task *t)
-{
-        struct sched_timer *timer = sc_sched_timer(t);
-        if (!timer || timer->position != SC_HEAP_NOWHERE)
-                return;
-        sc_ns limit = timer->timeout_ms < (uint64_t)INT64_MAX ? sc_ns_from_ms((int64_t)timer->timeout_ms) : SC_NEVER;
-        timer->at   = sc_ns_add(sc_ns_add(s->now, limit), SCHED_KILL_GRACE + SCHED_BACKSTOP);
-        timer->told = false;
-        if (timer->at != SC_NEVER)
-                sc_heap_push(&s->timers, timer);
-}
-
-static void timer_disarm(struct sc_sched *s, struct sched_task *t)
-{
-        struct sched_timer *timer = sc_sched_timer(t);
-        if (timer && timer->position != SC_HEAP_NOWHERE)
-                sc_heap_remove(&s->timers, timer->position);
-}
-
 void sc_sched_attach(struct sc_sched *s, struct sched_task *t)
 {
         struct sched_worker *w = sc_sched_worker(s, t->worker);
@@ -42,7 +23,6 @@ void sc_sched_attach(struct sc_sched *s, struct sched_task *t)
 void sc_sched_detach(struct sc_sched *s, struct sched_task *t)
 {
         struct sched_worker *w = sc_sched_worker(s, t->worker);
-        timer_disarm(s, t);
         sc_sched_queue_remove(s, t->flags & SCHED_STARTED ? &w->started : &w->unstarted, SCHED_AT, t);
         if (t->flags & SCHED_ALONE)
                 w->alone = false;
@@ -54,10 +34,30 @@ void sc_sched_detach(struct sc_sched *s, struct sched_task *t)
                 sc_sched_worker_changed(s, w);
 }
 
+void sc_sched_worker_keeps(struct sc_sched *s, struct sched_worker *w)
+{
+        SC_ASSERT(!w->gone);
+        w->kept++;
+        if (++w->assigned > w->slots)
+                s->excess++;
+        sc_sched_worker_changed(s, w);
+}
+
+/* It reports on a run that no row has: on a link that is up that is one whose task has ended without it. */
+static void kept_answered(struct sc_sched *s, struct sched_worker *w)
+{
+        if (w->kept == 0)
+                return;
+        w->kept--;
+        if (w->assigned-- > w->slots)
+                s->excess--;
+        sc_sched_worker_changed(s, w);
+}
+
 void sc_sched_mark_started(struct sc_sched *s, struct sched_task *t)
 {
         struct sched_worker *w = sc_sched_worker(s, t->worker);
-        timer_arm(s, t);
+        sc_sched_plan_started(s, t);
         if (t->flags & SCHED_STARTED)
                 return;
         sc_sched_queue_remove(s, &w->unstarted, SCHED_AT, t);
@@ -75,44 +75,48 @@ void sc_sched_send_about(struct sc_sched *s, const struct sched_task *t, enum sc
 
 void sc_sched_worker_free(struct sc_sched *s, struct sched_worker *w)
 {
-        sc_mem_release(s->mem, w->classes, (w->class_count + 0u) * sizeof *w->classes);
         sc_mem_release(s->mem, w->holds, w->hold_count * sizeof *w->holds);
         if (w->tally)
                 sc_sched_tally_drop(s, w->tally, w->orderly);
+        if (w->crew) { /* everything ends: nobody is told, no class is counted any more */
+                if (w->position != SC_HEAP_NOWHERE)
+                        sc_sched_crew_leave(w);
+                sc_sched_crew_drop(s, w->crew);
+        }
         sc_mem_release(s->mem, w, sizeof *w);
 }
 
-static void classes_leave(struct sc_sched *s, struct sched_worker *w)
+static void classes_leave(struct sc_sched *s, const uint32_t *classes, uint32_t count)
 {
-        for (uint32_t i = 0; i < w->class_count; i++) {
-                struct sched_class *c = sc_sched_class(s, w->classes[i]);
+        for (uint32_t i = 0; i < count; i++) {
+                struct sched_class *c = sc_sched_class(s, classes[i]);
                 sc_sched_class_worker(s, c, false);
                 sc_sched_class_drop(s, c);
         }
 }
 
 /* Keeps the indices ascending and each only once. */
-static void class_insert(struct sc_sched *s, struct sched_worker *w, struct sched_class *c, uint32_t *len)
+static void class_insert(struct sc_sched *s, uint32_t *classes, struct sched_class *c, uint32_t *len)
 {
         uint32_t at = *len;
-        while (at > 0 && w->classes[at - 1] > c->self)
+        while (at > 0 && classes[at - 1] > c->self)
                 at--;
-        if (at > 0 && w->classes[at - 1] == c->self) {
+        if (at > 0 && classes[at - 1] == c->self) {
                 sc_sched_class_drop(s, c);
                 return;
         }
-        memmove(&w->classes[at + 1], &w->classes[at], (*len - at) * sizeof *w->classes);
-        w->classes[at] = c->self;
+        memmove(&classes[at + 1], &classes[at], (*len - at) * sizeof *classes);
+        classes[at] = c->self;
         ++*len;
         sc_sched_class_worker(s, c, true);
 }
 
 /* Its functions, and commands, which every worker can run. */
-static bool classes_join(struct sc_sched *s, struct sched_worker *w, const struct sc_hello *hello)
+static bool crew_join(struct sc_sched *s, struct sched_worker *w, const struct sc_hello *hello)
 {
-        uint32_t most = hello->function_count + 1;
-        w->classes    = sc_mem_array(s->mem, most, sizeof *w->classes);
-        if (!w->classes)
+        const uint32_t most    = hello->function_count + 1;
+        uint32_t      *classes = sc_mem_array(s->mem, most, sizeof *classes);
+        if (!classes)
                 return false;
         uint32_t len = 0;
         bool     ok  = true;
@@ -121,25 +125,21 @@ static bool classes_join(struct sc_sched *s, struct sched_worker *w, const struc
                 struct sched_class *c    = sc_sched_class_take(s, name);
                 ok                       = c != NULL;
                 if (ok)
-                        class_insert(s, w, c, &len);
+                        class_insert(s, classes, c, &len);
         }
-        w->class_count = len;
-        if (!ok)
-                classes_leave(s, w);
-        if (ok && len < most) { /* a name given twice: the array has just the size that is counted */
-                uint32_t *fit = sc_mem_resize(s->mem, w->classes, most * sizeof *fit, len * sizeof *fit);
-                ok            = fit != NULL;
-                if (ok)
-                        w->classes = fit;
-                else
-                        classes_leave(s, w);
-        }
-        if (!ok) {
-                sc_mem_release(s->mem, w->classes, most * sizeof *w->classes);
-                w->classes     = NULL;
-                w->class_count = 0;
-        }
-        return ok;
+        if (ok)
+                w->crew = sc_sched_crew_take(s, classes, len);
+        if (!w->crew)
+                classes_leave(s, classes, len);
+        sc_mem_release(s->mem, classes, most * sizeof *classes);
+        return w->crew != NULL;
+}
+
+static void crew_leave(struct sc_sched *s, struct sched_worker *w)
+{
+        classes_leave(s, w->crew->classes, w->crew->class_count);
+        sc_sched_crew_drop(s, w->crew);
+        w->crew = NULL;
 }
 
 static bool holds_copy(struct sc_sched *s, struct sched_worker *w, const struct sc_hello *hello)
@@ -168,7 +168,7 @@ static struct sched_worker *worker_new(struct sc_sched *s, const struct sc_event
         if (!w)
                 return NULL;
         w->tally = sc_sched_tally_take(s, hello->id);
-        if (!w->tally || !holds_copy(s, w, hello) || !classes_join(s, w, hello)) {
+        if (!w->tally || !holds_copy(s, w, hello) || !crew_join(s, w, hello)) {
                 sc_sched_worker_free(s, w);
                 return NULL;
         }
@@ -334,6 +334,7 @@ static void lose(struct sc_sched *s, struct sched_worker *w, struct sched_task *
         if (charged) {
                 t->flags |= SCHED_CHARGED;
                 t->losses++;
+                sc_sched_plan_tried(s, t);
                 w->tally->lost++;
                 s->lost++;
         } else {
@@ -376,9 +377,11 @@ void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, bool order
                 w->suspects = w->slots - w->started.len;
         if (w->assigned > w->slots)
                 s->excess -= w->assigned - w->slots;
+        w->assigned -= w->kept;
+        w->kept = 0;
         sc_sched_worker_leaves_room(s, w);
         sc_list_remove(&w->touch);
-        classes_leave(s, w);
+        crew_leave(s, w);
         s->worker_count--;
         if (sc_list_empty(&w->todo))
                 sc_list_add_tail(&s->todo_workers, &w->todo);
@@ -440,9 +443,11 @@ void sc_sched_on_started(struct sc_sched *s, struct sched_worker *w, const struc
 void sc_sched_on_returned(struct sc_sched *s, struct sched_worker *w, const struct sc_about_run *m, struct sc_out *out)
 {
         struct sched_task *t = sc_sched_held(s, w, m->task, m->run);
-        if (t && t->state == SC_STATE_CANCELLING)
+        if (!t)
+                kept_answered(s, w);
+        else if (t->state == SC_STATE_CANCELLING)
                 sc_sched_end_cancelled(s, t, SC_MOVE_RETURN, out);
-        else if (t) {
+        else {
                 t->attempt--; /* it was never made */
                 sc_sched_move(s, t, SC_MOVE_RETURN);
         }
@@ -454,11 +459,6 @@ static bool is_outcome(const struct sc_outcome *o)
                o->result.len <= SC_RESULT_MAX && o->errors.len <= SC_RESULT_MAX;
 }
 
-static bool is_own_failure(uint8_t reason)
-{
-        return reason == SC_REASON_TASK || reason == SC_REASON_NOT_STARTED || reason == SC_REASON_RUN_TIMEOUT;
-}
-
 void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_done *m, struct sc_out *out)
 {
         struct sched_worker *w = sc_sched_worker(s, l->index);
@@ -467,12 +467,18 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
                 return;
         }
         struct sched_task *t = sc_sched_held(s, w, m->task, m->run);
-        if (!t)
+        if (!t) {
+                kept_answered(s, w);
                 return;
+        }
         struct sc_outcome outcome = m->outcome;
         bool              success = outcome.reason == SC_REASON_SUCCESS;
         w->tally->done += success;
         w->tally->failed += !success;
+        if (sc_sched_overdue(s, t)) {
+                sc_sched_end_overdue(s, t, SC_MOVE_FINISH, out);
+                return;
+        }
         if (!success && t->state == SC_STATE_CANCELLING)
                 outcome.reason = SC_REASON_CANCELLED;
         else if (outcome.reason == SC_REASON_CANCELLED && (t->flags & SCHED_FORCED))
@@ -482,10 +488,10 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
                 sc_sched_move(s, t, SC_MOVE_RETURN); /* stopped for a task of that id that is gone, and kept */
                 return;
         }
-        if (t->state != SC_STATE_CANCELLING && is_own_failure(outcome.reason) && t->retries > 0) {
+        if (t->state != SC_STATE_CANCELLING && sc_sched_plan_retries(t, &outcome)) {
                 t->retries--;
                 t->flags |= SCHED_ANSWERED;
-                sc_sched_move(s, t, SC_MOVE_RETRY);
+                sc_sched_move(s, t, sc_sched_plan_retry(s, t));
                 return;
         }
         sc_sched_end(s, t, SC_MOVE_FINISH, &outcome, out);

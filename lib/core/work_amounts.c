@@ -216,6 +216,7 @@ void sc_run_share_take(struct sc_work *w, struct sc_run *run)
                 SC_ASSERT(w->cpu_each <= w->offer[w->cpu].free);
                 w->offer[w->cpu].free -= w->cpu_each;
         }
+        w->shares += run->share != NULL;
         for (uint32_t i = 0; run->share && i < run->share->count; i++)
                 take(w, &run->share->part[i]);
 }
@@ -224,6 +225,7 @@ void sc_run_share_give(struct sc_work *w, struct sc_run *run)
 {
         if (!run->share)
                 w->offer[w->cpu].free += w->cpu_each;
+        w->shares -= run->share != NULL;
         for (uint32_t i = 0; run->share && i < run->share->count; i++)
                 give(w, &run->share->part[i]);
 }
@@ -292,6 +294,14 @@ static uint64_t held_of_index(const struct sc_work *w, uint32_t offer, uint32_t 
 
 void sc_work_amounts_check(const struct sc_work *w)
 {
+        uint32_t shares = 0;
+        for (uint32_t i = 0; i < w->pages * SC_RUN_PAGE; i++) {
+                const struct sc_run *run = &w->page[i / SC_RUN_PAGE][i % SC_RUN_PAGE];
+                shares += run->share != NULL && sc_run_has_slot(run->state);
+                SC_ASSERT(run->share == NULL || run->state != SC_RUN_OFFERED);
+        }
+        SC_ASSERT(shares == w->shares);
+        SC_ASSERT(w->count[SC_RUN_OFFERED] == 0 || sc_work_cpu_to_spare(w));
         for (uint32_t i = 0; i < w->offer_count; i++) {
                 const struct sc_work_offer *offer = &w->offer[i];
                 SC_ASSERT(offer->free <= offer->amount);

@@ -102,6 +102,7 @@ int scaler_client_create(const scaler_client_options *options, scaler_client **o
         sc_list_init(&c->submits);
         sc_list_init(&c->todo);
         sc_list_init(&c->requests);
+        sc_list_init(&c->ended);
         sc_map_init(&c->futures, c->mem);
         c->gate = sc_gate_create(c->mem);
         status  = c->gate ? take_options(c, &o, err) : sc_error_set(err, SC_E_NOMEM, "client: out of memory");
@@ -119,6 +120,8 @@ int scaler_client_create(const scaler_client_options *options, scaler_client **o
 
 int scaler_client_start(scaler_client *c, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || c->state != SC_CLIENT_NEW || sc_loop_in_turn(c->rt->loop))
                 return sc_error_set(err, c ? SC_E_STATE : SC_E_INVALID, "client: started before, or from a callback");
         struct sc_net *net;
@@ -146,6 +149,8 @@ int scaler_client_start(scaler_client *c, scaler_error *err)
 
 int scaler_client_wait_ready(scaler_client *c, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
         if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
@@ -167,6 +172,8 @@ int scaler_client_wait_ready(scaler_client *c, int64_t timeout_ms)
 
 int scaler_client_wait_all(scaler_client *c, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
         if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
@@ -183,6 +190,8 @@ int scaler_client_wait_all(scaler_client *c, int64_t timeout_ms)
 
 int scaler_client_stats_get(scaler_client *c, scaler_client_stats *out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c || !out)
                 return SC_E_INVALID;
         scaler_client_stats s;
@@ -258,6 +267,8 @@ static int submit_futures(struct scaler_client *c, struct scaler_future **future
 
 int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_future **out, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || !spec)
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no spec");
         struct scaler_future *f;
@@ -275,6 +286,8 @@ int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_futur
 int scaler_client_submit_many(scaler_client *c, const scaler_spec *specs, size_t count, scaler_future **out,
                               scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || (!specs && count))
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no specs");
         if (count == 0)
@@ -305,6 +318,8 @@ int scaler_client_submit_many(scaler_client *c, const scaler_spec *specs, size_t
 int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t timeout_ms, scaler_future **out,
                               scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || !spec)
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no spec");
         if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
@@ -328,6 +343,8 @@ int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t
 
 int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         const sc_ns until  = sc_until(timeout_ms);
         int         status = 0;
         if (sc_loop_in_turn(c->rt->loop))
@@ -338,7 +355,9 @@ int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout
                 status = c->given_up ? c->given_up : SC_E_STATE;
         bool first = false;
         if (!status) {
-                r->query.ticket = ++c->tickets;
+                r->query.ticket       = ++c->tickets;
+                r->cancel_many.ticket = c->tickets;
+                r->cancel_many.up_to  = c->sequence; /* what is submitted later is none of its */
                 sc_list_add_tail(&c->requests, &r->link);
                 first = sc_client_mark_posted(c);
         }
@@ -367,6 +386,37 @@ int scaler_client_cancel(scaler_client *c, scaler_id task, uint32_t flags, int64
         return status ? status : r.status;
 }
 
+static int take_selector(const scaler_client *c, const scaler_selector *selector, struct sc_request *r)
+{
+        scaler_selector s;
+        scaler_init(&s, sizeof s);
+        if (selector && !sc_sized_in(&s, sizeof s, selector))
+                return SC_E_INVALID;
+        if (s.client.hi != 0 || (s.tag && strlen(s.tag) > SC_NAME_MAX))
+                return SC_E_INVALID;
+        if (!c->admin && s.client.lo != 0 && s.client.lo != c->id)
+                return SC_E_DENIED;
+        snprintf(r->tag, sizeof r->tag, "%s", s.tag ? s.tag : "");
+        r->cancel_many.client = s.client.lo;
+        return 0;
+}
+
+int scaler_client_cancel_many(scaler_client *c, const scaler_selector *selector, uint32_t flags, int64_t timeout_ms,
+                              uint64_t *count_out)
+{
+        struct sc_request r = { .many = true, .cancel_many = { .force = flags & SCALER_CANCEL_FORCE } };
+        if (!c || (flags & ~(uint32_t)SCALER_CANCEL_FORCE))
+                return SC_E_INVALID;
+        int status = take_selector(c, selector, &r);
+        if (!status)
+                status = sc_client_ask(c, &r, timeout_ms);
+        if (!status)
+                status = r.status;
+        if (!status && count_out)
+                *count_out = r.next;
+        return status;
+}
+
 /* The client of a future, or NULL when it is gone; the caller promises (scaler.h) not to destroy it meanwhile. */
 static struct scaler_client *client_of(struct scaler_future *f)
 {
@@ -378,6 +428,8 @@ static struct scaler_client *client_of(struct scaler_future *f)
 
 int scaler_future_cancel(scaler_future *f, uint32_t flags)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f || (flags & ~(uint32_t)SCALER_CANCEL_FORCE))
                 return SC_E_INVALID;
         sc_gate_lock(f->gate);
@@ -392,6 +444,8 @@ int scaler_future_cancel(scaler_future *f, uint32_t flags)
 
 int scaler_future_cancel_wait(scaler_future *f, uint32_t flags, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f)
                 return SC_E_INVALID;
         struct scaler_client *c = client_of(f);
@@ -404,6 +458,8 @@ int scaler_future_cancel_wait(scaler_future *f, uint32_t flags, int64_t timeout_
 
 int scaler_client_stop(scaler_client *c, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
         if (sc_loop_in_turn(c->rt->loop))
@@ -450,7 +506,7 @@ static void leave_loop(struct scaler_client *c)
 void scaler_client_destroy(scaler_client *c)
 {
         enum { GOODBYE_MS = 1000 };
-        if (!c)
+        if (!c || sc_forked())
                 return;
         if (c->state == SC_CLIENT_STARTED)
                 scaler_client_stop(c, GOODBYE_MS);

@@ -134,9 +134,10 @@ START_TEST(a_list_of_failures_is_refused_with_the_part_that_is_wrong)
         is_refused(&spec, "retry_on \" 2\"");
         spec.retry_on = "2147483648";
         is_refused(&spec, "retry_on \"2147483648\"");
-        char list[140] = "7";
-        while (strlen(list) < 129)
-                strcat(list, ",7");
+        char list[130];
+        for (size_t i = 0; i < sizeof list - 1; i++)
+                list[i] = i % 2 ? ',' : '7';
+        list[129] = '\0';
         spec.retry_on = list;
         is_refused(&spec, "retry_on is longer than 127 bytes");
         list[127]     = '\0';

@@ -321,6 +321,61 @@ START_TEST(a_drained_worker_gives_back_what_waits_for_amounts)
 }
 END_TEST
 
+/* ---- beside runs that are told ahead ------------------------------------------------------------- */
+
+static void begin_warm(const char *offers)
+{
+        begin(offers, 2);
+        for (uint64_t run = 1; run <= 20; run++) {
+                assign(run);
+                ran_for(run, SC_REASON_SUCCESS, 1);
+        }
+        acked(20);
+        assign(101);
+        assign(102);
+        assign(103);
+}
+
+START_TEST(what_names_its_needs_is_never_told_ahead)
+{
+        begin_warm("gpu=1000");
+        ck_assert_uint_eq(effect(SC_FX_RUN)->run, 103); /* both slots are taken: it is */
+        assign_needs(104, "gpu=1000");
+        assign(105);
+        ck_assert_uint_eq(effects(SC_FX_RUN), 0);
+        ran_for(101, SC_REASON_SUCCESS, 1);
+        ran_for(102, SC_REASON_SUCCESS, 1);
+        starts(104);
+        holds(104, "gpu", 1000, 1);
+        teardown_work();
+}
+END_TEST
+
+START_TEST(nothing_is_told_ahead_beside_a_run_that_names_its_needs)
+{
+        begin_warm("gpu=1000");
+        ran_for(101, SC_REASON_SUCCESS, 1);
+        ran_for(102, SC_REASON_SUCCESS, 1);
+        assign_needs(104, "gpu=1000");
+        starts(104);
+        assign(105);
+        ck_assert_uint_eq(effects(SC_FX_RUN), 0);
+        ran_for(104, SC_REASON_SUCCESS, 1);
+        starts(105);
+        teardown_work();
+}
+END_TEST
+
+START_TEST(nothing_is_told_ahead_where_slots_are_more_than_cpus)
+{
+        begin_warm("cpu=1000");
+        ck_assert_uint_eq(effects(SC_FX_RUN), 0);
+        ran_for(101, SC_REASON_SUCCESS, 1);
+        starts(102);
+        teardown_work();
+}
+END_TEST
+
 int main(void)
 {
         TCase *tests = tcase_create("work amounts");
@@ -341,5 +396,8 @@ int main(void)
         tcase_add_test(tests, a_hello_says_what_is_offered);
         tcase_add_test(tests, no_memory_for_needs_ends_that_run_alone);
         tcase_add_test(tests, a_drained_worker_gives_back_what_waits_for_amounts);
+        tcase_add_test(tests, what_names_its_needs_is_never_told_ahead);
+        tcase_add_test(tests, nothing_is_told_ahead_beside_a_run_that_names_its_needs);
+        tcase_add_test(tests, nothing_is_told_ahead_where_slots_are_more_than_cpus);
         return run_tests("work amounts", tests);
 }
