@@ -11,6 +11,7 @@
 #include "option.h"
 #include "ready.h"
 #include "signals.h"
+#include "standard.h"
 #include "text.h"
 
 enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2 };
@@ -158,7 +159,7 @@ int main(int argc, char **argv)
         struct program     program;
         struct option_list urls = { 0 };
         scaler_init(&settings.scheduler, sizeof settings.scheduler);
-        int code = parse(&settings, argc, argv, &program, &urls);
+        int code = standard_fill() ? parse(&settings, argc, argv, &program, &urls) : EXIT_BROKEN;
         if (code == PROGRAM_GOES_ON)
                 code = run(&program, &settings, &urls);
         access_fini(&settings.access);

@@ -371,7 +371,7 @@ static void lists_init(struct sc_sched *s)
 {
         struct sc_list *const lists[] = {
                 &s->touched, &s->todo_workers, &s->todo_clients, &s->lost_clients,
-                &s->hungry,  &s->dead_workers, &s->dead_clients, &s->idle_tallies,
+                &s->hungry,  &s->dead_workers, &s->dead_clients, &s->idle_tallies, &s->open_crews,
         };
         for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
                 sc_list_init(lists[i]);
@@ -390,6 +390,7 @@ struct sc_sched *sc_sched_create(struct sc_mem *mem, const struct sc_sched_optio
         s->claim_end      = sc_ns_add(s->start, s->opt.claim_delay);
         lists_init(s);
         sc_map_init(&s->class_map, mem);
+        sc_map_init(&s->crew_map, mem);
         sc_map_init(&s->links, mem);
         sc_map_init(&s->peers, mem);
         sc_map_init(&s->clients, mem);
@@ -435,6 +436,7 @@ void sc_sched_destroy(struct sc_sched *s)
         sc_heap_fini(&s->timers);
         sc_heap_fini(&s->roomy);
         sc_map_fini(&s->class_map);
+        sc_map_fini(&s->crew_map);
         sc_map_fini(&s->links);
         sc_map_fini(&s->peers);
         sc_map_fini(&s->clients);

@@ -92,8 +92,12 @@ static void worker_check(const struct sc_sched *s, const struct sched_worker *w)
         SC_ASSERT(!w->touched || s->more);
         SC_ASSERT(!(w->gone || w->joining) || !sc_list_empty(&w->todo));
         SC_ASSERT(w->reserved == SCHED_NONE || sc_sched_class(s, w->reserved)->reserved == w->self);
-        for (uint32_t i = 1; i < w->class_count; i++)
-                SC_ASSERT(w->classes[i - 1] < w->classes[i]);
+        SC_ASSERT(w->gone == !w->crew);
+        if (w->gone)
+                return;
+        SC_ASSERT(w->position == SC_HEAP_NOWHERE || w->crew->roomy.at[w->crew_position] == w);
+        for (uint32_t i = 1; i < w->crew->class_count; i++)
+                SC_ASSERT(w->crew->classes[i - 1] < w->crew->classes[i]);
 }
 
 static void workers_check(const struct sc_sched *s, const struct census *census)
@@ -278,6 +282,25 @@ static void heap_check(const struct sc_heap *heap)
                 SC_ASSERT(!heap->before(heap->at[i], heap->at[(i - 1) / 2]));
 }
 
+/* Every worker is in one crew, every one with room in its heap, every crew with somebody who has room is open. */
+static void crews_check(const struct sc_sched *s)
+{
+        size_t cursor = 0, members = 0, roomy = 0, open = 0;
+        for (const struct sched_crew *first; (first = sc_map_each(&s->crew_map, &cursor)) != NULL;) {
+                for (const struct sched_crew *crew = first; crew; crew = crew->same) {
+                        SC_ASSERT(crew->members > 0 && crew->roomy.len <= crew->members);
+                        SC_ASSERT(sc_list_empty(&crew->open) == (crew->roomy.len == 0));
+                        heap_check(&crew->roomy);
+                        members += crew->members;
+                        roomy += crew->roomy.len;
+                        open += crew->roomy.len > 0;
+                }
+        }
+        for (const struct sc_list *at = s->open_crews.next; at != &s->open_crews; at = at->next)
+                open--;
+        SC_ASSERT(members == s->worker_count && roomy == s->roomy.len && open == 0);
+}
+
 void sc_sched_check(const struct sc_sched *s)
 {
         struct census census = rows_check(s);
@@ -286,6 +309,7 @@ void sc_sched_check(const struct sc_sched *s)
         SC_ASSERT(census.last_chances == s->alone_ready);
         heap_check(&s->timers);
         heap_check(&s->roomy);
+        crews_check(s);
         SC_ASSERT(s->rows <= s->opt.tasks_max && s->made <= s->opt.tasks_max);
         for (int state = 1; state < SC_STATES; state++)
                 SC_ASSERT(census.count[state] == s->count[state]);

@@ -2,13 +2,13 @@
  * Who runs what.  The oldest task goes first among the classes that somebody with room can serve; it
  * goes to the least loaded of those.  A worker that has just given something back is filled again by
  * itself, so in the steady state nobody is searched for.  Deep queues are handed out in runs, which
- * make full frames; shallow ones are spread.  Workers with room stand in a heap by load.
+ * make full frames; shallow ones are spread.  Who is least loaded is sched_crew.c's to know.
  */
 #include "sched_state.h"
 
 #include "sc_assert.h"
 
-enum { RUN_MIN = 16, RUN_MAX = 64, LOOKS_MAX = 64 };
+enum { RUN_MIN = 16, RUN_MAX = 64, LOOKS_MAX = 64, LOOKS_CREW = 16 };
 
 /* ---- room --------------------------------------------------------------------------------------*/
 
@@ -30,28 +30,16 @@ bool sc_sched_has_room(const struct sched_worker *w)
         return !w->gone && !w->joining && !w->alone && w->reserved == SCHED_NONE && w->assigned < w->credit;
 }
 
-bool sc_sched_serves(const struct sched_worker *w, uint32_t class_index)
-{
-        uint32_t low = 0, high = w->class_count;
-        while (low < high) {
-                uint32_t middle = low + (high - low) / 2;
-                if (w->classes[middle] < class_index)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < w->class_count && w->classes[low] == class_index;
-}
-
 static void count_roomy(struct sc_sched *s, const struct sched_worker *w, uint32_t difference)
 {
-        for (uint32_t i = 0; i < w->class_count; i++)
-                sc_sched_class(s, w->classes[i])->roomy += difference;
+        for (uint32_t i = 0; i < w->crew->class_count; i++)
+                sc_sched_class(s, w->crew->classes[i])->roomy += difference;
 }
 
 static void enter_room(struct sc_sched *s, struct sched_worker *w)
 {
         sc_heap_push(&s->roomy, w);
+        sc_sched_crew_enter(s, w);
         count_roomy(s, w, 1);
 }
 
@@ -60,6 +48,7 @@ void sc_sched_worker_leaves_room(struct sc_sched *s, struct sched_worker *w)
         if (w->position == SC_HEAP_NOWHERE)
                 return;
         sc_heap_remove(&s->roomy, w->position);
+        sc_sched_crew_leave(w);
         count_roomy(s, w, UINT32_MAX);
 }
 
@@ -73,6 +62,7 @@ void sc_sched_worker_changed(struct sc_sched *s, struct sched_worker *w)
         }
         if (w->position != SC_HEAP_NOWHERE) {
                 sc_heap_fix(&s->roomy, w->position);
+                sc_heap_fix(&w->crew->roomy, w->crew_position);
         } else if (!w->touched) {
                 w->touched = true;
                 sc_list_add_tail(&s->touched, &w->touch);
@@ -124,21 +114,6 @@ void sc_sched_unreserve(struct sc_sched *s, struct sched_worker *w)
         sc_sched_worker_changed(s, w);
 }
 
-/* The least loaded worker with room that serves the class, or NULL. */
-static struct sched_worker *least_loaded(struct sc_sched *s, const struct sched_class *c)
-{
-        struct sched_worker *best = sc_heap_top(&s->roomy);
-        if (!best || sc_sched_serves(best, c->self))
-                return best;
-        best = NULL;
-        for (size_t i = 1; i < s->roomy.len; i++) {
-                struct sched_worker *w = s->roomy.at[i];
-                if ((!best || sc_sched_roomier(w, best)) && sc_sched_serves(w, c->self))
-                        best = w;
-        }
-        return best;
-}
-
 static void assign_alone(struct sc_sched *s, struct sched_worker *w, struct sched_class *c, struct sc_out *out)
 {
         uint32_t row = c->alone;
@@ -178,7 +153,7 @@ static void reserve(struct sc_sched *s, struct sched_class *c)
 static void place_alone_of(struct sc_sched *s, struct sched_class *c, struct sc_out *out)
 {
         while (c->alone != SCHED_NONE && may_place(s, out)) {
-                struct sched_worker *w = least_loaded(s, c);
+                struct sched_worker *w = sc_sched_least_loaded(s, c);
                 if (c->reserved != SCHED_NONE && sc_sched_worker(s, c->reserved)->assigned == 0)
                         w = sc_sched_worker(s, c->reserved);
                 if (!w || w->assigned > 0) {
@@ -228,18 +203,22 @@ static struct sched_class *oldest(const struct sc_sched *s, const struct sched_w
         return best;
 }
 
-/* Only while nobody with room is less loaded: what it gave back because others idle must not return to it. */
-static bool is_first(const struct sc_sched *s, const struct sched_worker *w)
+/* Only while nobody with room who could take it is less loaded: what it gave back because others idle must not
+ * return to it. */
+static bool is_first(const struct sc_sched *s, const struct sched_worker *w, const struct sched_class *c)
 {
         const struct sched_worker *top = sc_heap_top(&s->roomy);
+        if (!top || top == w || sc_sched_roomier(w, top))
+                return true;
+        top = sc_sched_least_loaded(s, c);
         return !top || top == w || sc_sched_roomier(w, top);
 }
 
 static void refill(struct sc_sched *s, struct sched_worker *w, struct sc_out *out)
 {
-        while (sc_sched_has_room(w) && is_first(s, w) && may_place(s, out)) {
+        while (sc_sched_has_room(w) && may_place(s, out)) {
                 struct sched_class *c = oldest(s, w);
-                if (!c)
+                if (!c || !is_first(s, w, c))
                         return;
                 assign(s, w, sc_sched_ready_head(s, c), out);
         }
@@ -270,7 +249,7 @@ static void place_others(struct sc_sched *s, struct sc_out *out)
                 struct sched_class *c = oldest(s, NULL);
                 if (!c)
                         return;
-                struct sched_worker *w = least_loaded(s, c);
+                struct sched_worker *w = sc_sched_least_loaded(s, c);
                 SC_ASSERT(w != NULL);
                 for (uint32_t left = run_length(c); left > 0 && sc_sched_has_room(w) && may_place(s, out); left--) {
                         uint32_t head = sc_sched_ready_head(s, c);
@@ -350,28 +329,47 @@ static uint32_t recall_from(struct sc_sched *s, struct sched_worker *from, const
         return done;
 }
 
-/* When somebody idles and nothing ready fits, what others have queued beyond their slots is asked back. */
-void sc_sched_balance(struct sc_sched *s, struct sc_out *out)
+/* For the idle of one crew; gives how many it has looked at. */
+static uint32_t feed_crew(struct sc_sched *s, const struct sched_crew *crew, uint32_t looks, uint32_t *out_there,
+                          struct sc_out *out)
 {
-        const struct sched_worker *idle = sc_heap_top(&s->roomy);
-        if (!s->balance_due || s->now < s->balance_at || s->excess == 0 || !idle || idle->assigned >= idle->slots)
-                return;
-        s->balance_due = false;
-        s->balance_at  = sc_ns_add(s->now, SCHED_BALANCE_REST);
-        uint32_t out_there = s->count[SC_STATE_RECALLING];
-        for (size_t i = 0; i < s->roomy.len && i < LOOKS_MAX; i++) {
-                idle           = s->roomy.at[i];
+        uint32_t i = 0;
+        for (; i < crew->roomy.len && i < looks; i++) {
+                const struct sched_worker *idle = crew->roomy.at[i];
                 uint32_t slots = idle->slots > idle->assigned ? idle->slots - idle->assigned : 0;
-                uint32_t known = slots < out_there ? slots : out_there;
-                out_there -= known;
+                uint32_t known = slots < *out_there ? slots : *out_there;
+                *out_there -= known;
                 if (slots == known)
                         continue;
                 struct sched_worker *from = most_loaded(s);
                 if (!from)
-                        return;
+                        return looks;
                 if (recall_from(s, from, idle, slots - known, out) == slots - known)
                         continue;
                 s->balance_due = true;
                 s->balance_at  = sc_ns_add(s->now, SCHED_RECALL_REST_MS * SC_MS);
+        }
+        return i;
+}
+
+/* When somebody idles and nothing ready fits, what others have queued beyond their slots is asked back.  Crews are
+ * looked at in turn, so that many who could run nothing of it never hide one who could. */
+void sc_sched_balance(struct sc_sched *s, struct sc_out *out)
+{
+        const struct sched_worker *top = sc_heap_top(&s->roomy);
+        if (!s->balance_due || s->now < s->balance_at || s->excess == 0 || !top || top->assigned >= top->slots)
+                return;
+        s->balance_due = false;
+        s->balance_at  = sc_ns_add(s->now, SCHED_BALANCE_REST);
+        uint32_t              out_there = s->count[SC_STATE_RECALLING];
+        const uint32_t        most      = s->crew_map.len > 1 ? LOOKS_CREW : LOOKS_MAX;
+        const struct sc_list *last      = s->open_crews.prev;
+        for (uint32_t looks = LOOKS_MAX; looks > 0;) {
+                struct sc_list *at = sc_list_take(&s->open_crews);
+                sc_list_add_tail(&s->open_crews, at);
+                looks -= feed_crew(s, SC_CONTAINER(at, struct sched_crew, open), looks < most ? looks : most,
+                                   &out_there, out);
+                if (at == last)
+                        return;
         }
 }

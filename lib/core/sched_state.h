@@ -132,15 +132,24 @@ struct sched_tally {
         struct sc_list idle;
 };
 
+/* Workers that offer the same functions. */
+struct sched_crew {
+        struct sc_id       key;   /* hash of the classes */
+        struct sched_crew *same;  /* next of the same hash */
+        struct sc_heap     roomy; /* those with room; there is room for all members */
+        struct sc_list     open;  /* while some have */
+        uint32_t           members, class_count;
+        uint32_t           classes[]; /* ascending */
+};
+
 struct sched_worker {
         uint64_t           id, serial;
         sc_link_id         link; /* 0: gone */
         uint32_t           self, slots, credit, assigned, recalling;
         struct sched_queue started, unstarted;
-        uint32_t          *classes; /* ascending */
-        uint32_t           class_count;
+        struct sched_crew *crew; /* NULL: gone */
         uint32_t           reserved; /* emptied for the last chance of this class, or SCHED_NONE */
-        size_t             position; /* in the heap of those with room */
+        size_t             position, crew_position; /* in the heaps of those with room: of all, and of its crew */
         uint32_t           suspects; /* gone: oldest unreported runs still to be charged */
         bool               gone, orderly, joining, alone, touched;
         struct sc_hold    *holds;
@@ -212,6 +221,8 @@ struct sc_sched {
         uint32_t           worker_count, client_links, admin_links;
         uint64_t           worker_serial;
         struct sc_heap     roomy;
+        struct sc_map      crew_map;
+        struct sc_list     open_crews; /* those with somebody who has room */
         struct sc_list     touched, todo_workers, todo_clients, lost_clients, hungry;
         struct sc_list     dead_workers, dead_clients; /* until the next step: an effect may lend their names */
         uint32_t           excess; /* runs beyond the slots of their workers */
@@ -311,11 +322,21 @@ void sc_sched_ready_remove(struct sc_sched *s, struct sched_task *t);
 uint32_t sc_sched_ready_head(const struct sc_sched *s, const struct sched_class *c); /* oldest but last chances */
 bool sc_sched_is_last_chance(const struct sc_sched *s, const struct sched_task *t);
 
+/* ---- sched_crew.c ------------------------------------------------------------------------------*/
+
+/* NULL: no memory. */
+struct sched_crew *sc_sched_crew_take(struct sc_sched *s, const uint32_t *classes, uint32_t count);
+void               sc_sched_crew_drop(struct sc_sched *s, struct sched_crew *crew);
+void               sc_sched_crew_enter(struct sc_sched *s, struct sched_worker *w); /* those with room */
+void               sc_sched_crew_leave(struct sched_worker *w);
+bool               sc_sched_serves(const struct sched_worker *w, uint32_t class_index);
+/* Among those with room that serve the class, or NULL. */
+struct sched_worker *sc_sched_least_loaded(const struct sc_sched *s, const struct sched_class *c);
+
 /* ---- sched_place.c -----------------------------------------------------------------------------*/
 
 void sc_sched_place(struct sc_sched *s, struct sc_out *out);
 void sc_sched_balance(struct sc_sched *s, struct sc_out *out);
-bool sc_sched_serves(const struct sched_worker *w, uint32_t class_index);
 bool sc_sched_has_room(const struct sched_worker *w);
 void sc_sched_worker_changed(struct sc_sched *s, struct sched_worker *w);
 void sc_sched_worker_leaves_room(struct sc_sched *s, struct sched_worker *w);

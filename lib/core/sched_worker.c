@@ -75,44 +75,48 @@ void sc_sched_send_about(struct sc_sched *s, const struct sched_task *t, enum sc
 
 void sc_sched_worker_free(struct sc_sched *s, struct sched_worker *w)
 {
-        sc_mem_release(s->mem, w->classes, (w->class_count + 0u) * sizeof *w->classes);
         sc_mem_release(s->mem, w->holds, w->hold_count * sizeof *w->holds);
         if (w->tally)
                 sc_sched_tally_drop(s, w->tally, w->orderly);
+        if (w->crew) { /* everything ends: nobody is told, no class is counted any more */
+                if (w->position != SC_HEAP_NOWHERE)
+                        sc_sched_crew_leave(w);
+                sc_sched_crew_drop(s, w->crew);
+        }
         sc_mem_release(s->mem, w, sizeof *w);
 }
 
-static void classes_leave(struct sc_sched *s, struct sched_worker *w)
+static void classes_leave(struct sc_sched *s, const uint32_t *classes, uint32_t count)
 {
-        for (uint32_t i = 0; i < w->class_count; i++) {
-                struct sched_class *c = sc_sched_class(s, w->classes[i]);
+        for (uint32_t i = 0; i < count; i++) {
+                struct sched_class *c = sc_sched_class(s, classes[i]);
                 sc_sched_class_worker(s, c, false);
                 sc_sched_class_drop(s, c);
         }
 }
 
 /* Keeps the indices ascending and each only once. */
-static void class_insert(struct sc_sched *s, struct sched_worker *w, struct sched_class *c, uint32_t *len)
+static void class_insert(struct sc_sched *s, uint32_t *classes, struct sched_class *c, uint32_t *len)
 {
         uint32_t at = *len;
-        while (at > 0 && w->classes[at - 1] > c->self)
+        while (at > 0 && classes[at - 1] > c->self)
                 at--;
-        if (at > 0 && w->classes[at - 1] == c->self) {
+        if (at > 0 && classes[at - 1] == c->self) {
                 sc_sched_class_drop(s, c);
                 return;
         }
-        memmove(&w->classes[at + 1], &w->classes[at], (*len - at) * sizeof *w->classes);
-        w->classes[at] = c->self;
+        memmove(&classes[at + 1], &classes[at], (*len - at) * sizeof *classes);
+        classes[at] = c->self;
         ++*len;
         sc_sched_class_worker(s, c, true);
 }
 
 /* Its functions, and commands, which every worker can run. */
-static bool classes_join(struct sc_sched *s, struct sched_worker *w, const struct sc_hello *hello)
+static bool crew_join(struct sc_sched *s, struct sched_worker *w, const struct sc_hello *hello)
 {
-        uint32_t most = hello->function_count + 1;
-        w->classes    = sc_mem_array(s->mem, most, sizeof *w->classes);
-        if (!w->classes)
+        const uint32_t most    = hello->function_count + 1;
+        uint32_t      *classes = sc_mem_array(s->mem, most, sizeof *classes);
+        if (!classes)
                 return false;
         uint32_t len = 0;
         bool     ok  = true;
@@ -121,25 +125,21 @@ static bool classes_join(struct sc_sched *s, struct sched_worker *w, const struc
                 struct sched_class *c    = sc_sched_class_take(s, name);
                 ok                       = c != NULL;
                 if (ok)
-                        class_insert(s, w, c, &len);
+                        class_insert(s, classes, c, &len);
         }
-        w->class_count = len;
-        if (!ok)
-                classes_leave(s, w);
-        if (ok && len < most) { /* a name given twice: the array has just the size that is counted */
-                uint32_t *fit = sc_mem_resize(s->mem, w->classes, most * sizeof *fit, len * sizeof *fit);
-                ok            = fit != NULL;
-                if (ok)
-                        w->classes = fit;
-                else
-                        classes_leave(s, w);
-        }
-        if (!ok) {
-                sc_mem_release(s->mem, w->classes, most * sizeof *w->classes);
-                w->classes     = NULL;
-                w->class_count = 0;
-        }
-        return ok;
+        if (ok)
+                w->crew = sc_sched_crew_take(s, classes, len);
+        if (!w->crew)
+                classes_leave(s, classes, len);
+        sc_mem_release(s->mem, classes, most * sizeof *classes);
+        return w->crew != NULL;
+}
+
+static void crew_leave(struct sc_sched *s, struct sched_worker *w)
+{
+        classes_leave(s, w->crew->classes, w->crew->class_count);
+        sc_sched_crew_drop(s, w->crew);
+        w->crew = NULL;
 }
 
 static bool holds_copy(struct sc_sched *s, struct sched_worker *w, const struct sc_hello *hello)
@@ -168,7 +168,7 @@ static struct sched_worker *worker_new(struct sc_sched *s, const struct sc_event
         if (!w)
                 return NULL;
         w->tally = sc_sched_tally_take(s, hello->id);
-        if (!w->tally || !holds_copy(s, w, hello) || !classes_join(s, w, hello)) {
+        if (!w->tally || !holds_copy(s, w, hello) || !crew_join(s, w, hello)) {
                 sc_sched_worker_free(s, w);
                 return NULL;
         }
@@ -378,7 +378,7 @@ void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, bool order
                 s->excess -= w->assigned - w->slots;
         sc_sched_worker_leaves_room(s, w);
         sc_list_remove(&w->touch);
-        classes_leave(s, w);
+        crew_leave(s, w);
         s->worker_count--;
         if (sc_list_empty(&w->todo))
                 sc_list_add_tail(&s->todo_workers, &w->todo);

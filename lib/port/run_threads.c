@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "fork.h"
 #include "sc_assert.h"
 #include "sc_mem.h"
 #include "sc_status.h"
@@ -132,6 +133,8 @@ static void *serve(void *arg)
                 pthread_mutex_unlock(&slots->lock);
                 job->began       = now ? now : sc_clock_now();
                 const bool frees = job->work(job);
+                if (sc_forked())
+                        return NULL; /* the job forked, and this is the child, with no other thread */
                 now              = sc_clock_now();
                 job->returned    = now;
                 pthread_mutex_lock(&slots->lock);

@@ -108,6 +108,8 @@ int scaler_client_create(const scaler_client_options *options, scaler_client **o
 
 int scaler_client_start(scaler_client *c, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || c->state != SC_CLIENT_NEW || sc_loop_in_turn(c->rt->loop))
                 return sc_error_set(err, c ? SC_E_STATE : SC_E_INVALID, "client: started before, or from a callback");
         struct sc_net *net;
@@ -135,6 +137,8 @@ int scaler_client_start(scaler_client *c, scaler_error *err)
 
 int scaler_client_wait_ready(scaler_client *c, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
         if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
@@ -156,6 +160,8 @@ int scaler_client_wait_ready(scaler_client *c, int64_t timeout_ms)
 
 int scaler_client_wait_all(scaler_client *c, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
         if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
@@ -172,6 +178,8 @@ int scaler_client_wait_all(scaler_client *c, int64_t timeout_ms)
 
 int scaler_client_stats_get(scaler_client *c, scaler_client_stats *out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c || !out)
                 return SC_E_INVALID;
         scaler_client_stats s;
@@ -247,6 +255,8 @@ static int submit_futures(struct scaler_client *c, struct scaler_future **future
 
 int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_future **out, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || !spec)
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no spec");
         struct scaler_future *f;
@@ -264,6 +274,8 @@ int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_futur
 int scaler_client_submit_many(scaler_client *c, const scaler_spec *specs, size_t count, scaler_future **out,
                               scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || (!specs && count))
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no specs");
         if (count == 0)
@@ -294,6 +306,8 @@ int scaler_client_submit_many(scaler_client *c, const scaler_spec *specs, size_t
 int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t timeout_ms, scaler_future **out,
                               scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || !spec)
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no spec");
         if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
@@ -317,6 +331,8 @@ int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t
 
 int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         const sc_ns until  = sc_until(timeout_ms);
         int         status = 0;
         if (sc_loop_in_turn(c->rt->loop))
@@ -367,6 +383,8 @@ static struct scaler_client *client_of(struct scaler_future *f)
 
 int scaler_future_cancel(scaler_future *f, uint32_t flags)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f || (flags & ~(uint32_t)SCALER_CANCEL_FORCE))
                 return SC_E_INVALID;
         sc_gate_lock(f->gate);
@@ -381,6 +399,8 @@ int scaler_future_cancel(scaler_future *f, uint32_t flags)
 
 int scaler_future_cancel_wait(scaler_future *f, uint32_t flags, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f)
                 return SC_E_INVALID;
         struct scaler_client *c = client_of(f);
@@ -393,6 +413,8 @@ int scaler_future_cancel_wait(scaler_future *f, uint32_t flags, int64_t timeout_
 
 int scaler_client_stop(scaler_client *c, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
         if (sc_loop_in_turn(c->rt->loop))
@@ -439,7 +461,7 @@ static void leave_loop(struct scaler_client *c)
 void scaler_client_destroy(scaler_client *c)
 {
         enum { GOODBYE_MS = 1000 };
-        if (!c)
+        if (!c || sc_forked())
                 return;
         if (c->state == SC_CLIENT_STARTED)
                 scaler_client_stop(c, GOODBYE_MS);

@@ -27,7 +27,7 @@ static void drop_chunks(struct scaler_future *f)
 
 void scaler_future_unref(scaler_future *f)
 {
-        if (!f || atomic_fetch_sub_explicit(&f->refs, 1, memory_order_acq_rel) != 1)
+        if (!f || sc_forked() || atomic_fetch_sub_explicit(&f->refs, 1, memory_order_acq_rel) != 1)
                 return;
         drop_chunks(f);
         sc_blob_unref(f->result);
@@ -60,6 +60,8 @@ scaler_task_state scaler_future_state(const scaler_future *f)
 {
         if (!f)
                 return SCALER_TASK_PENDING;
+        if (sc_forked())
+                return (scaler_task_state)f->state;
         sc_gate_lock(gate_of(f));
         const scaler_task_state state = (scaler_task_state)f->state;
         sc_gate_unlock(gate_of(f));
@@ -165,6 +167,8 @@ static int wait_ended(struct scaler_future *f, int64_t timeout_ms)
 
 int scaler_future_wait(scaler_future *f, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f)
                 return SC_E_INVALID;
         sc_gate_lock(f->gate);
@@ -211,6 +215,8 @@ static int give(struct scaler_future *f, struct sc_blob *blob, scaler_blob **out
 
 int scaler_future_result(scaler_future *f, int64_t timeout_ms, scaler_blob **out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f)
                 return SC_E_INVALID;
         sc_gate_lock(f->gate);
@@ -230,6 +236,8 @@ int scaler_future_detail(scaler_future *f, scaler_blob **out)
 
 int scaler_future_output(scaler_future *f, int stream, scaler_blob **out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f || !out || stream < 1 || stream > 2)
                 return SC_E_INVALID;
         sc_gate_lock(f->gate);
@@ -249,6 +257,8 @@ static bool has_ended(const struct scaler_future *f)
 
 int scaler_future_failure(const scaler_future *f, scaler_failure *out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f || !out)
                 return SC_E_INVALID;
         scaler_failure failure;
@@ -268,6 +278,8 @@ int scaler_future_failure(const scaler_future *f, scaler_failure *out)
 
 int scaler_future_exit(const scaler_future *f, scaler_exit *out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f || !out)
                 return SC_E_INVALID;
         scaler_exit e;
@@ -341,6 +353,8 @@ static int read_some(struct scaler_future *f, void *buffer, size_t cap, int *str
 
 int scaler_future_read(scaler_future *f, void *buffer, size_t cap, int *stream_out, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         enum { READ_MAX = 1 << 30 };
         int ignored;
         if (!stream_out)

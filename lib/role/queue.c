@@ -21,6 +21,8 @@ struct scaler_queue {
 
 int scaler_queue_create(scaler_runtime *rt, scaler_queue **out, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         struct sc_mem *mem = rt ? rt->mem : sc_libc_mem();
         if (!out)
                 return sc_error_set(err, SC_E_INVALID, "queue: no out pointer");
@@ -136,6 +138,8 @@ static void wait_some(struct scaler_queue *q, sc_ns until)
 
 int scaler_queue_next(scaler_queue *q, int64_t timeout_ms, scaler_future **out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!q || !out)
                 return SC_E_INVALID;
         if (timeout_ms != 0 && q->rt && sc_loop_in_turn(q->rt->loop))
@@ -169,6 +173,8 @@ int scaler_queue_next(scaler_queue *q, int64_t timeout_ms, scaler_future **out)
 
 int scaler_queue_fd(scaler_queue *q)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!q)
                 return SC_E_INVALID;
         pthread_mutex_lock(&q->lock);
@@ -181,7 +187,7 @@ int scaler_queue_fd(scaler_queue *q)
 
 void scaler_queue_wake(scaler_queue *q)
 {
-        if (!q)
+        if (!q || sc_forked())
                 return;
         pthread_mutex_lock(&q->lock);
         q->woken++;
@@ -193,7 +199,7 @@ void scaler_queue_wake(scaler_queue *q)
 
 void scaler_queue_destroy(scaler_queue *q)
 {
-        if (!q)
+        if (!q || sc_forked())
                 return;
         pthread_mutex_lock(&q->lock);
         q->destroyed = true;

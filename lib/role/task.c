@@ -277,6 +277,8 @@ void scaler_task_complete(scaler_task *t, int code)
                 sc_log(t->worker->rt, SCALER_LOG_ERROR, "task", "completed though it was not deferred: ignored");
                 return;
         }
+        if (sc_forked())
+                return;
         t->returned = code;
         sc_loop_post_and_turn(t->worker->rt->loop, &t->completed);
 }

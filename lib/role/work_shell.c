@@ -401,9 +401,17 @@ static void queue_ran(struct sc_work_shell *x, uint64_t run, const struct sc_out
         move_view(&said->outcome.text, at);
 }
 
+/* What a run says may be the first word of a late turn: the role knows how late. */
+static void hear_run(struct sc_work_shell *x, sc_ns now)
+{
+        if (x->upcalls.enter != NULL)
+                x->upcalls.enter(x->role);
+        sc_work_shell_begin(x, now, 0);
+}
+
 void sc_work_shell_ran(struct sc_work_shell *x, uint64_t run, const struct sc_outcome *outcome, sc_ns now)
 {
-        sc_work_shell_begin(x, now, 0);
+        hear_run(x, now);
         outcome = outcome_of(x, run, outcome);
         if (x->stepping) {
                 queue_ran(x, run, outcome);
@@ -442,7 +450,7 @@ static void queue_output(struct sc_work_shell *x, uint64_t run, uint8_t stream, 
 
 void sc_work_shell_output(struct sc_work_shell *x, uint64_t run, uint8_t stream, struct sc_view bytes, sc_ns now)
 {
-        sc_work_shell_begin(x, now, 0);
+        hear_run(x, now);
         if (bytes.len == 0)
                 return;
         if (x->stepping) {

@@ -161,6 +161,7 @@ static void member_flush(void *ctx, sc_ns now)
                 sc_task_start_all(w);
         if (sc_batch_wait(&w->batch, !w->leaving && sc_work_queued(sc_work_shell_core(w->shell)) > 0, now))
                 return;
+        sc_work_shell_begin(w->shell, now, sc_loop_lateness(w->rt->loop)); /* whoever touched it may not have */
         sc_work_shell_flush(w->shell, now);
         if (!w->leaving || w->left || sc_station_links(sc_work_shell_station(w->shell)) > 0)
                 return;
@@ -268,6 +269,8 @@ int scaler_worker_create(const scaler_worker_options *options, scaler_worker **o
 
 int scaler_worker_register(scaler_worker *w, const scaler_function *function)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         scaler_function f;
         if (!w || !function || !sc_sized_in(&f, sizeof f, function) || !f.fn || !f.name || !*f.name ||
             strlen(f.name) > SC_NAME_MAX)
@@ -330,6 +333,8 @@ static int dial(struct scaler_worker *w, scaler_error *err)
 
 int scaler_worker_start(scaler_worker *w, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!w || w->state != SC_CLIENT_NEW || w->shell || sc_loop_in_turn(w->rt->loop))
                 return sc_error_set(err, w ? SC_E_STATE : SC_E_INVALID, "worker: started before, or from a callback");
         int status = make_shell(w);
@@ -347,6 +352,8 @@ int scaler_worker_start(scaler_worker *w, scaler_error *err)
 
 static int wait_for(struct scaler_worker *w, const bool *what, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (timeout_ms != 0 && sc_loop_in_turn(w->rt->loop))
                 return SC_E_STATE;
         const sc_ns until  = sc_until(timeout_ms);
@@ -377,6 +384,8 @@ int scaler_worker_wait_stopped(scaler_worker *w, int64_t timeout_ms)
 
 int scaler_worker_stats_get(scaler_worker *w, scaler_worker_stats *out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!w || !out)
                 return SC_E_INVALID;
         scaler_worker_stats s;
@@ -416,6 +425,8 @@ static void drain(struct scaler_worker *w)
 
 int scaler_worker_stop(scaler_worker *w, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!w)
                 return SC_E_INVALID;
         if (sc_loop_in_turn(w->rt->loop))
@@ -485,7 +496,7 @@ static void leave_loop(struct scaler_worker *w)
 
 void scaler_worker_destroy(scaler_worker *w)
 {
-        if (!w)
+        if (!w || sc_forked())
                 return;
         if (w->state != SC_CLIENT_NEW)
                 end_life(w);

@@ -165,6 +165,7 @@ struct sim_exec { /* one execution by a worker */
         uint32_t task;
         uint64_t epoch, run;
         bool     finished, success;
+        bool     brief; /* its output comes with its end */
 };
 
 struct sim_alias { /* a kept run: the number it has now, and the one under which it was made */

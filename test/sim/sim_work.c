@@ -202,16 +202,23 @@ static uint32_t count_runs(const struct sim_node *n, bool begun)
         return count;
 }
 
+static bool prints(const struct sim *w, const struct sim_run *r)
+{
+        const struct sim_task *t = &w->tasks[r->task];
+        return t->stream && t->stream_len > 0 && !w->execs[r->exec - 1].brief;
+}
+
 static void begin(struct sim *w, struct sim_node *n, struct sim_run *r)
 {
         struct sim_task *t = &w->tasks[r->task];
         r->begun           = true;
         r->began_at        = w->now;
         t->starts++;
+        w->execs[r->exec - 1].brief = t->starts > 1 && r->exec % 2 == 0;
         sim_trace(w, "run", index_of(n), r->task, r->exec);
         if (t->end == SIM_POISON)
                 sim_at_node(w, w->now + sim_between(w, SC_US, t->duration), index_of(n), crash_event);
-        else if (t->stream && t->stream_len > 0)
+        else if (prints(w, r))
                 go_on_printing(w, n, r);
         else if (!t->inline_end)
                 end_at(w, n, r, w->now + t->duration, false);
@@ -273,7 +280,7 @@ static void on_run(void *role, const struct sc_assign *assign)
                 return;
         }
         begin(w, n, r);
-        if (t->inline_end && t->end != SIM_POISON && !(t->stream && t->stream_len > 0))
+        if (t->inline_end && t->end != SIM_POISON && !prints(w, r))
                 end_run(w, n, r, false);
 }
 
