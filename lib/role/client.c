@@ -111,8 +111,10 @@ int scaler_client_start(scaler_client *c, scaler_error *err)
                 return sc_error_set(err, c ? SC_E_STATE : SC_E_INVALID, "client: started before, or from a callback");
         struct sc_net *net;
         sc_loop_hold(c->rt->loop);
-        int status = sc_loop_join(c->rt->loop, &c->member, sc_client_member_ops(), c);
-        c->joined  = status == 0;
+        int status = c->joined ? 0 : sc_loop_join(c->rt->loop, &c->member, sc_client_member_ops(), c);
+        if (status)
+                sc_error_set(err, status, "client: %s", sc_status_text(status));
+        c->joined |= !status;
         if (!status)
                 status = sc_access_may_dial(&c->access, c->url, err);
         if (!status)
