@@ -172,7 +172,8 @@ typedef struct scaler_runtime_options {
         void                   *log_ctx;
         int32_t                 log_level;   /* scaler_log_level */
         bool                    host_driven; /* no thread: the host calls scaler_runtime_turn() */
-        int64_t                 memory_max;  /* bytes this runtime may hold; 0: no limit */
+        int64_t                 memory_max;  /* bytes this runtime may hold; 0: no limit.  A quarter is kept for what is
+                                              * under way: submits are SCALER_E_FULL while the rest is in use */
 } scaler_runtime_options;
 
 /* [any] Makes a runtime and, unless it is host driven, its thread.  Borrows options (NULL: all defaults), gives.
@@ -525,8 +526,8 @@ typedef struct scaler_client_stats {
 SCALER_API int scaler_client_stats_get(scaler_client *c, scaler_client_stats *out);
 
 /* [any] Hands a task over and waits for nobody.  Borrows spec and all it points to; gives; out NULL: only the queue
- * will tell.  Errors: SCALER_E_FULL (pending_max), SCALER_E_TOO_BIG, SCALER_E_INVALID, SCALER_E_DENIED (an admin
- * client), SCALER_E_STATE (not started, stopped), SCALER_E_NOMEM, or why the client gave up; err says what and
+ * will tell.  Errors: SCALER_E_FULL (pending_max, memory_max), SCALER_E_TOO_BIG, SCALER_E_INVALID, SCALER_E_DENIED (an
+ * admin client), SCALER_E_STATE (not started, stopped), SCALER_E_NOMEM, or why the client gave up; err says what and
  * where. */
 SCALER_API int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_future **out, scaler_error *err);
 /* [any] All or none of count specs.  Borrows specs, gives; out NULL, or count places.
