@@ -57,4 +57,5 @@ BUGS = [
      '        for (count++; count > 0 && !sc_list_empty(&w->list[SC_RUN_DONE]); count--) {\n'),
     ('a_client_is_never_welcomed_after_its_last_run', 'core/sched_client.c',
      '        if (c->doomed && c->mine.len == 0)\n                start_again(s, c, out);\n', '        (void)start_again;\n'),
+    ('nothing_is_lent_for_a_large_task', 'core/sched_grant.c', '        return LARGEST_KIB - c->kib;', '        return left;'),
 ]
