@@ -175,7 +175,8 @@ typedef struct scaler_runtime_options {
         void                   *log_ctx;
         int32_t                 log_level;   /* scaler_log_level */
         bool                    host_driven; /* no thread: the host calls scaler_runtime_turn() */
-        int64_t                 memory_max;  /* bytes this runtime may hold; 0: no limit */
+        int64_t                 memory_max;  /* bytes this runtime may hold; 0: no limit.  A quarter is kept for what is
+                                              * under way: submits are SCALER_E_FULL while the rest is in use */
 } scaler_runtime_options;
 
 /* [any] Makes a runtime and, unless it is host driven, its thread.  Borrows options (NULL: all defaults), gives.
@@ -352,7 +353,7 @@ SCALER_API int scaler_worker_create(const scaler_worker_options *options, scaler
 /* [setup] Offers a function by its name, at most 4,096 of them.  Borrows function and its name; takes ctx when there is
  * a destroy.  Errors: SCALER_E_INVALID, SCALER_E_EXISTS, SCALER_E_FULL, SCALER_E_STATE (started), SCALER_E_NOMEM. */
 SCALER_API int scaler_worker_register(scaler_worker *w, const scaler_function *function);
-/* [setup] Starts the slot threads and dials in the background.  Blocks briefly.
+/* [setup] Starts the slot threads and dials in the background; after a failure it may be tried again.  Blocks briefly.
  * Errors: SCALER_E_INVALID, SCALER_E_STATE (started before, inside a callback), SCALER_E_ADDRESS,
  * SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM, SCALER_E_IO. */
 SCALER_API int scaler_worker_start(scaler_worker *w, scaler_error *err) SCALER_MUST_USE;
@@ -542,7 +543,8 @@ typedef struct scaler_exit {
  * Errors: SCALER_E_INVALID, SCALER_E_NOMEM, SCALER_E_IO. */
 SCALER_API int scaler_client_create(const scaler_client_options *options, scaler_client **out,
                                     scaler_error *err) SCALER_MUST_USE;
-/* [setup] Dials in the background; from now on tasks may be submitted, linked or not.  Blocks briefly.
+/* [setup] Dials in the background; from now on tasks may be submitted, linked or not.  After a failure it may be tried
+ * again.  Blocks briefly.
  * Errors: SCALER_E_INVALID, SCALER_E_STATE (started before, inside a callback), SCALER_E_ADDRESS,
  * SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM, SCALER_E_IO (no descriptor or thread to be had). */
 SCALER_API int scaler_client_start(scaler_client *c, scaler_error *err) SCALER_MUST_USE;
@@ -561,8 +563,8 @@ typedef struct scaler_client_stats {
 SCALER_API int scaler_client_stats_get(scaler_client *c, scaler_client_stats *out);
 
 /* [any] Hands a task over and waits for nobody.  Borrows spec and all it points to; gives; out NULL: only the queue
- * will tell.  Errors: SCALER_E_FULL (pending_max), SCALER_E_TOO_BIG, SCALER_E_INVALID, SCALER_E_DENIED (an admin
- * client), SCALER_E_STATE (not started, stopped), SCALER_E_NOMEM, or why the client gave up; err says what and
+ * will tell.  Errors: SCALER_E_FULL (pending_max, memory_max), SCALER_E_TOO_BIG, SCALER_E_INVALID, SCALER_E_DENIED (an
+ * admin client), SCALER_E_STATE (not started, stopped), SCALER_E_NOMEM, or why the client gave up; err says what and
  * where. */
 SCALER_API int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_future **out, scaler_error *err);
 /* [any] All or none of count specs.  Borrows specs, gives; out NULL, or count places.
@@ -727,7 +729,8 @@ SCALER_API const char *scaler_task_info_state_name(int32_t state);
  * 0 again after the last; rows[0].size is set; at most `count` (<= 256) rows are written, and their number returned. */
 
 /* [any] Counts of the scheduler.  Blocks up to timeout_ms.  Errors: SCALER_E_DENIED (not an admin), SCALER_E_INVALID,
- * SCALER_E_TIMEOUT, SCALER_E_STATE (not started, inside a callback), SCALER_E_PROTOCOL, or why the client gave up. */
+ * SCALER_E_TIMEOUT, SCALER_E_STATE (not started, inside a callback), SCALER_E_UNREACHABLE (no link, or it broke; ask
+ * again), SCALER_E_FULL (256 asked at once), SCALER_E_PROTOCOL, or why the client gave up. */
 SCALER_API int scaler_client_scheduler_stats(scaler_client *c, int64_t timeout_ms, scaler_scheduler_stats *out);
 /* [any] A page of workers.  Blocks up to timeout_ms.  Errors: as scaler_client_scheduler_stats(). */
 SCALER_API int scaler_client_workers(scaler_client *c, uint64_t *cursor, int64_t timeout_ms, scaler_worker_info *rows,
@@ -760,8 +763,8 @@ SCALER_API int scaler_local_create(const scaler_local_options *options, scaler_l
 /* [setup] With every worker, as scaler_worker_register().  Borrows.  Errors: SCALER_E_INVALID, SCALER_E_EXISTS,
  * SCALER_E_FULL, SCALER_E_STATE (started), SCALER_E_NOMEM. */
 SCALER_API int scaler_local_register(scaler_local *l, const scaler_function *function);
-/* [setup] Starts all of them.  Blocks briefly.  Errors: as scaler_scheduler_start(), scaler_worker_start() and
- * scaler_client_start(); then only scaler_local_destroy() is left. */
+/* [setup] Starts all of them; after a failure it may be tried again, which goes on where it ended.  Blocks briefly.
+ * Errors: as scaler_scheduler_start(), scaler_worker_start() and scaler_client_start(). */
 SCALER_API int scaler_local_start(scaler_local *l, scaler_error *err) SCALER_MUST_USE;
 /* [any] Its client; never to be destroyed by the caller.  Lends. */
 SCALER_API scaler_client *scaler_local_client(scaler_local *l);

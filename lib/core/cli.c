@@ -182,7 +182,9 @@ void sc_cli_step(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out
 {
         static const char late[] = "no scheduler could be reached for too long";
         SC_ASSERT(ev->now >= c->now);
-        c->now = ev->now;
+        c->now    = ev->now;
+        c->tight  = false;
+        c->saying = 0;
         dispatch(c, ev, out);
         if (c->phase == SC_CLI_OPEN && c->link == 0 && c->now >= sc_ns_add(c->lost_at, c->give_up))
                 say_end(c, SC_CLI_GIVING_UP, SC_E_UNREACHABLE, late, sizeof late - 1);
@@ -200,8 +202,12 @@ sc_ns sc_cli_deadline(const struct sc_cli *c)
                 return SC_NEVER;
         if (c->phase != SC_CLI_OPEN || sc_cli_work_left(c))
                 return c->now;
-        const sc_ns at = c->link == 0 ? sc_ns_add(c->lost_at, c->give_up) : sc_cli_idle_at(c);
-        return sc_ns_min(at, sc_cli_timers_at(c));
+        sc_ns at = sc_cli_timers_at(c);
+        if (c->link == 0)
+                return sc_ns_min(at, sc_ns_add(c->lost_at, c->give_up));
+        if (c->tight)
+                at = sc_ns_min(at, sc_ns_add(c->now, SC_CLI_TIGHT_REST));
+        return sc_ns_min(at, sc_cli_idle_at(c));
 }
 
 /* ---- life ------------------------------------------------------------------------------------------ */

@@ -5,6 +5,7 @@
 #include "cli_own.h"
 
 #include "sc_assert.h"
+#include "sc_mem.h"
 #include "sc_status.h"
 
 static void close_link(struct sc_cli *c, int status, const char *text, struct sc_out *out)
@@ -116,10 +117,18 @@ static bool may_send(const struct sc_cli *c)
         return c->sent_bytes + sc_cli_weight(row) <= (uint64_t)c->grant_kib << 10;
 }
 
+/* A frame holds a task's bytes once more.  While memory is short one task at a time is under way. */
+static bool is_tight(struct sc_cli *c)
+{
+        c->tight = sent_count(c) > 0 && sc_mem_beyond(c->mem, SC_MEM_BEGUN, c->saying);
+        return c->tight;
+}
+
 static void send_tasks(struct sc_cli *c, struct sc_out *out)
 {
-        while (may_send(c) && sc_cli_room(out) > 0) {
+        while (may_send(c) && sc_cli_room(out) > 0 && !is_tight(c)) {
                 struct sc_cli_row *row = SC_CONTAINER(c->unsent.next, struct sc_cli_row, link);
+                c->saying += sc_cli_weight(row);
                 sc_cli_move_row(c, row, SC_CLI_SEND);
                 struct sc_msg *msg    = sc_out_send(out, c->link, SC_MSG_SUBMIT);
                 msg->submit.task      = (struct sc_id){ .hi = c->id, .lo = row->sequence };
@@ -167,8 +176,9 @@ static uint32_t kept_tasks(const struct sc_cli *c)
 
 static uint32_t kept_kib(const struct sc_cli *c)
 {
-        const uint64_t used = 2 * ((c->bytes + 1023) >> 10);
-        return larger(used, c->grant_kib >= SC_CLI_IDLE_KIB ? SC_CLI_IDLE_KIB : SC_CLI_LEAST_KIB);
+        const uint64_t used  = 2 * ((c->bytes + 1023) >> 10);
+        const bool     usual = c->first_kib >= SC_CLI_IDLE_KIB && c->grant_kib >= SC_CLI_IDLE_KIB;
+        return larger(used, usual ? SC_CLI_IDLE_KIB : SC_CLI_LEAST_KIB);
 }
 
 static bool has_surplus(const struct sc_cli *c)
@@ -194,6 +204,8 @@ static void give_grant_back(struct sc_cli *c, struct sc_out *out)
 
 void sc_cli_granted(struct sc_cli *c, uint32_t tasks, uint32_t kib)
 {
+        if (!c->granted)
+                c->first_kib = kib;
         c->granted = true;
         if (c->lowering && tasks <= c->want_tasks && kib <= c->want_kib)
                 c->lowering = false;
@@ -237,6 +249,6 @@ bool sc_cli_work_left(const struct sc_cli *c)
                 return true;
         if (c->link == 0)
                 return false;
-        return c->rewinding || sc_cli_many_left(c) ||
-               !sc_list_empty(&c->cancels_due) || !sc_list_empty(&c->streams_due) || may_send(c);
+        return c->rewinding || sc_cli_many_left(c) || !sc_list_empty(&c->cancels_due) ||
+               !sc_list_empty(&c->streams_due) || (may_send(c) && !c->tight);
 }

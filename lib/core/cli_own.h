@@ -26,6 +26,7 @@ enum {
 };
 
 #define SC_CLI_IDLE_AFTER SC_S
+#define SC_CLI_TIGHT_REST (10 * SC_MS) /* between two looks at whether there is memory again */
 
 /*
  *                SEND   REWIND   END
@@ -117,11 +118,14 @@ struct sc_cli {
         uint32_t grant_tasks, grant_kib;
         uint32_t want_tasks, want_kib; /* as last told on this link */
         bool     granted;  /* a grant has come on this link */
+        uint32_t first_kib; /* that one: less than usual at a small scheduler, or one of many clients */
         bool     lowering; /* we said that less will do, and the scheduler has not yet answered */
         bool     rewinding;
         uint64_t rewind_to; /* rows above are unknown to the scheduler */
         bool     rewind_strange; /* it is another scheduler, or one that forgot us */
         bool     want_room;
+        bool     tight;  /* a task was put off in this step until there is memory for its frame */
+        size_t   saying; /* bytes of the tasks that this step sends: frames will hold them */
 
         uint32_t     ticket_count, ask_count;
         uint32_t     ticket[SC_CLI_ASKS_MAX];

@@ -23,7 +23,7 @@ typedef uint64_t sc_link_id; /* one connection, never reused; 0: none */
 enum sc_event_kind {
         SC_EV_TICK = 1, /* the deadline has come, or just because */
         SC_EV_UP,       /* link: its hello (scheduler: HELLO; the others: WELCOME) is in `msg` */
-        SC_EV_DOWN,     /* link is gone, after UP */
+        SC_EV_DOWN,     /* link is gone, after UP: `status`; SC_E_NOMEM: memory was wanting, and nobody is to blame */
         SC_EV_MSG,      /* link said `msg`, which its role may say */
         SC_EV_ACKED,    /* link: `count` more of the RESULTs or DONEs sent on it are confirmed, oldest first */
         SC_EV_GRANT,    /* link: the other side's limits are now `tasks` rows and `kib` KiB */
@@ -52,6 +52,7 @@ struct sc_event {
         uint64_t                 run;
         uint64_t                 count;
         uint32_t                 tasks, kib;
+        int32_t                  status;
         uint8_t                  stream;
 };
 

@@ -69,6 +69,12 @@ bool sc_sched_bulk(struct sc_sched *s, const struct sc_out *out)
         return false;
 }
 
+bool sc_sched_tight(struct sc_sched *s)
+{
+        s->tight = s->tight || sc_mem_beyond(s->mem, SC_MEM_BEGUN, s->saying);
+        return s->tight;
+}
+
 /* ---- links -------------------------------------------------------------------------------------*/
 
 struct sched_link *sc_sched_link(const struct sc_sched *s, sc_link_id link)
@@ -85,16 +91,16 @@ static void link_remove(struct sc_sched *s, struct sched_link *l)
         sc_mem_release(s->mem, l, sizeof *l);
 }
 
-/* Lost, or left in order: then nobody is charged and nothing is waited for. */
-static void link_down(struct sc_sched *s, struct sched_link *l, bool orderly, struct sc_out *out)
+/* Left in order: then nobody is charged and nothing is waited for. */
+static void link_down(struct sc_sched *s, struct sched_link *l, enum sched_parting how, struct sc_out *out)
 {
         uint8_t  role  = l->role;
         uint32_t index = l->index;
         link_remove(s, l);
         if (role == SC_ROLE_WORKER)
-                sc_sched_worker_down(s, sc_sched_worker(s, index), orderly, out);
+                sc_sched_worker_down(s, sc_sched_worker(s, index), how, out);
         else if (role == SC_ROLE_CLIENT)
-                sc_sched_client_down(s, sc_sched_client(s, index), orderly);
+                sc_sched_client_down(s, sc_sched_client(s, index), how == SCHED_LEFT);
         else
                 s->admin_links--;
 }
@@ -107,10 +113,16 @@ static void close_send(struct sc_out *out, sc_link_id link, int status, const ch
         effect->text             = text;
 }
 
+/* Where memory was wanting, on either side, the peer did nothing wrong and will be back. */
+static enum sched_parting lost_or_spared(int status)
+{
+        return status == SC_E_NOMEM ? SCHED_SPARED : SCHED_LOST;
+}
+
 void sc_sched_close(struct sc_sched *s, struct sched_link *l, int status, const char *text, struct sc_out *out)
 {
         close_send(out, l->id, status, text);
-        link_down(s, l, false, out);
+        link_down(s, l, lost_or_spared(status), out);
 }
 
 void sc_sched_nonsense(struct sc_sched *s, struct sched_link *l, int status, const char *text, struct sc_out *out)
@@ -247,7 +259,7 @@ static void on_msg(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         } else if (m->kind == SC_MSG_BYE) {
                 close_send(out, l->id, SC_OK, "bye");
                 /* With a status it is the link that was given up, and its peer may be here on another one. */
-                link_down(s, l, m->bye.status == SC_OK, out);
+                link_down(s, l, m->bye.status == SC_OK ? SCHED_LEFT : lost_or_spared(m->bye.status), out);
         } else if (!l->welcomed) {
                 sc_sched_nonsense(s, l, SC_E_PROTOCOL, "words before it was welcomed", out);
         } else if (l->role == SC_ROLE_WORKER) {
@@ -261,7 +273,7 @@ static void on_down(struct sc_sched *s, const struct sc_event *ev, struct sc_out
 {
         struct sched_link *l = sc_sched_link(s, ev->link);
         if (l)
-                link_down(s, l, false, out);
+                link_down(s, l, lost_or_spared(ev->status), out);
 }
 
 static void on_acked(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out)
@@ -317,6 +329,8 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         s->visits   = 0;
         s->note_len = 0;
         s->more     = false;
+        s->tight    = false;
+        s->saying   = 0;
         bury(s);
         handle(s, ev, out);
         sc_sched_plans_run(s, out);
@@ -354,6 +368,8 @@ sc_ns sc_sched_deadline(const struct sc_sched *s)
                 at = sc_ns_min(at, sc_ns_add(sc_sched_row(s, s->orphans.head)->since, s->opt.client_grace));
         if (may_balance(s))
                 at = sc_ns_min(at, s->balance_at);
+        if (s->tight)
+                at = sc_ns_min(at, sc_ns_add(s->now, SCHED_TIGHT_REST));
         return sc_ns_max(at, s->now);
 }
 
@@ -371,6 +387,19 @@ static void options_complete(struct sc_sched_options *o)
         o->client_grace     = o->client_grace > 0 ? o->client_grace : 60 * SC_S;
         o->claim_delay      = o->claim_delay > 0 ? o->claim_delay : SC_S;
         o->name[SC_NAME_MAX] = '\0';
+}
+
+/* Of a budget rows may take an eighth, arguments and results a quarter: what is granted is there.  Frames, which hold
+ * bytes once more while they leave, buffers of links and the reserve are the rest. */
+static void options_fit(struct sc_sched_options *o, size_t budget)
+{
+        if (budget == SIZE_MAX)
+                return;
+        const uint64_t rows  = budget / 8 / (sizeof(struct sched_page) / SCHED_PAGE) + 1;
+        const uint64_t bytes = budget / 4 > 2 * SC_BODY_MAX ? budget / 4 : 2 * SC_BODY_MAX;
+        o->tasks_max         = o->tasks_max < rows ? o->tasks_max : (uint32_t)rows;
+        o->client_tasks_max  = o->client_tasks_max < rows ? o->client_tasks_max : (uint32_t)rows;
+        o->bytes_max         = o->bytes_max < bytes ? o->bytes_max : bytes;
 }
 
 static void lists_init(struct sc_sched *s)
@@ -392,6 +421,7 @@ struct sc_sched *sc_sched_create(struct sc_mem *mem, const struct sc_sched_optio
         s->mem = mem;
         s->opt = *options;
         options_complete(&s->opt);
+        options_fit(&s->opt, mem->budget);
         s->now = s->start = options->now;
         s->claim_end      = sc_ns_add(s->start, s->opt.claim_delay);
         lists_init(s);

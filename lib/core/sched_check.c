@@ -282,7 +282,7 @@ static uint32_t class_check(const struct sc_sched *s, const struct sched_class *
 /* Work-conserving: a ready task that somebody with room could run is not left lying. */
 static void placed_check(const struct sc_sched *s, const struct sched_class *c)
 {
-        bool blocked = s->more || (s->bytes > s->opt.bytes_max && s->ended_bytes > 0);
+        bool blocked = s->more || s->tight || (s->bytes > s->opt.bytes_max && s->ended_bytes > 0);
         SC_ASSERT(blocked || c->roomy == 0 || sc_sched_ready_head(s, c) == SCHED_NONE);
 }
 

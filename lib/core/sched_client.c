@@ -24,7 +24,7 @@ void sc_sched_ended_remove(struct sc_sched *s, struct sched_task *t)
         sc_sched_queue_remove(s, &c->ended, SCHED_AT, t);
 }
 
-static void result_send(struct sched_client *c, const struct sched_task *t, struct sc_out *out)
+static void result_send(struct sc_sched *s, struct sched_client *c, const struct sched_task *t, struct sc_out *out)
 {
         struct sc_result *m = &sc_out_send(out, c->link, SC_MSG_RESULT)->result;
         m->task             = t->id;
@@ -33,12 +33,19 @@ static void result_send(struct sched_client *c, const struct sched_task *t, stru
         m->worker           = t->last_worker;
         sc_sched_outcome(t, &m->outcome);
         c->sent++;
+        s->saying += t->block_size;
 }
 
 static void todo(struct sc_sched *s, struct sched_client *c)
 {
         if (sc_list_empty(&c->todo))
                 sc_list_add_tail(&s->todo_clients, &c->todo);
+}
+
+/* While memory is short one result at a time, whose confirmation brings the next. */
+static bool may_send(struct sc_sched *s, const struct sched_client *c)
+{
+        return c->sent == 0 || !sc_sched_tight(s);
 }
 
 /* The row has just ended and is the last of its client's queue. */
@@ -49,8 +56,8 @@ void sc_sched_result_offer(struct sc_sched *s, struct sched_task *t, struct sc_o
                 return;
         if (c->unsent != SCHED_NONE)
                 return;
-        if (out->len < SC_EFFECTS_MAX - SCHED_ROOM_BULK) {
-                result_send(c, t, out);
+        if (out->len < SC_EFFECTS_MAX - SCHED_ROOM_BULK && may_send(s, c)) {
+                result_send(s, c, t, out);
                 return;
         }
         c->unsent = t->self;
@@ -234,12 +241,12 @@ static bool results_send(struct sc_sched *s, struct sched_client *c, struct sc_o
         if (c->resend)
                 c->unsent = c->ended.head;
         c->resend = false;
-        while (c->unsent != SCHED_NONE) {
+        while (c->unsent != SCHED_NONE && may_send(s, c)) {
                 if (!sc_sched_bulk(s, out))
                         return false;
                 const struct sched_task *t = sc_sched_row(s, c->unsent);
                 c->unsent                  = t->link[SCHED_AT].next;
-                result_send(c, t, out);
+                result_send(s, c, t, out);
         }
         return true;
 }

@@ -7,6 +7,8 @@
 
 #include "sc_assert.h"
 
+enum { LARGEST_KIB = (SC_BODY_MAX + SC_NAME_MAX) / 1024 + 1 }; /* of a task, its function's name included */
+
 static uint32_t free_tasks(const struct sc_sched *s)
 {
         uint64_t most = s->opt.tasks_max - s->opt.tasks_max / 16;
@@ -52,19 +54,39 @@ static uint32_t smaller(uint32_t a, uint32_t b)
         return a < b ? a : b;
 }
 
-/* What is wanted, at most half of what is free, and something if anything is. */
-static uint32_t raised(uint32_t have, uint32_t want, uint32_t left)
+/*
+ * Who has nothing here may have a task of the largest size to send, and cannot begin with less.  Where several wait
+ * for that, each with a part of it, one at a time is lent what is missing beyond the limit.
+ */
+static uint32_t lendable_kib(const struct sc_sched *s, const struct sched_client *c)
+{
+        uint32_t left = free_kib(s);
+        bool     lent = s->kib_sum > s->opt.bytes_max / 1024;
+        if (c->mine.len > 0 || c->kib >= LARGEST_KIB || left >= LARGEST_KIB - c->kib || lent)
+                return left;
+        return LARGEST_KIB - c->kib;
+}
+
+/* What is wanted, at most half of what is free, and something if anything is; but up to `least` all that is free. */
+static uint32_t raised(uint32_t have, uint32_t want, uint32_t left, uint32_t least)
 {
         if (want <= have || left == 0)
                 return have;
         uint32_t most = left > 1 ? left / 2 : 1;
+        if (have + most < least)
+                most = smaller(left, least - have);
         return have + smaller(want - have, most);
 }
 
 static bool raise(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
 {
-        uint32_t tasks = raised(c->grant, c->want, free_tasks(s));
-        uint32_t kib   = raised(c->kib, c->want_kib, free_kib(s));
+        if (c->mine.len > 0 && sc_sched_tight(s)) {
+                s->grants_freed = true; /* asked again when there is memory */
+                return false;
+        }
+        uint32_t least = c->mine.len == 0 ? LARGEST_KIB : 0;
+        uint32_t tasks = raised(c->grant, c->want, free_tasks(s), 0);
+        uint32_t kib   = raised(c->kib, c->want_kib, lendable_kib(s, c), least);
         if (tasks == c->grant && kib == c->kib)
                 return false;
         set(s, c, tasks, kib);
@@ -104,7 +126,10 @@ static uint32_t first_share(uint32_t left)
 void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
 {
         uint32_t most  = s->opt.client_tasks_max > c->mine.len ? s->opt.client_tasks_max - c->mine.len : 0;
-        uint32_t tasks = smaller(smaller(SCHED_GRANT_FIRST, most), free_tasks(s));
+        uint32_t left  = free_tasks(s);
+        /* Who gets less than usual keeps nothing of it when idle, so that whoever comes last does not wait for ever. */
+        uint32_t usual = left >= 2 * SCHED_GRANT_FIRST ? SCHED_GRANT_FIRST : SCHED_GRANT_FIRST - 1;
+        uint32_t tasks = smaller(smaller(usual, most), left);
         uint32_t kib   = smaller(SCHED_KIB_FIRST, first_share(free_kib(s)));
         c->want        = c->want_kib = 0;
         set(s, c, c->grant + tasks, c->kib + kib);

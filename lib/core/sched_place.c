@@ -71,8 +71,17 @@ void sc_sched_worker_changed(struct sc_sched *s, struct sched_worker *w)
 
 /* ---- one task to one worker --------------------------------------------------------------------*/
 
+/* Something is under way that will free memory by its end. */
+static bool is_busy(const struct sc_sched *s)
+{
+        return s->count[SC_STATE_ASSIGNED] + s->count[SC_STATE_RECALLING] + s->count[SC_STATE_CANCELLING] +
+               s->count[SC_STATE_ENDED] > 0;
+}
+
 static bool may_place(struct sc_sched *s, const struct sc_out *out)
 {
+        if (is_busy(s) && sc_sched_tight(s))
+                return false; /* one at a time, until there is memory */
         if (s->bytes > s->opt.bytes_max && s->ended_bytes > 0)
                 return false; /* results first; with none of them waiting, placing is what frees memory */
         if (out->len < SC_EFFECTS_MAX - SCHED_ROOM_PLACE && s->visits < SC_ROWS_MAX)
@@ -100,6 +109,7 @@ static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, str
                 .timeout_ms = plan ? plan->timeout_ms : 0,
                 .function = { c->name, c->name_len }, .body = sc_sched_body(t),
         };
+        s->saying += m->spec.body.len;
 }
 
 /* ---- last chances ------------------------------------------------------------------------------*/

@@ -35,6 +35,7 @@ enum {
         SCHED_NOTE_SIZE    = 320
 };
 
+#define SCHED_TIGHT_REST   (10 * SC_MS)  /* between two looks at whether there is memory again */
 #define SCHED_BALANCE_REST SC_MS         /* between two looks at who is idle */
 #define SCHED_KILL_GRACE   (5 * SC_S)    /* what the worker needs to kill a run past its limit */
 #define SCHED_BACKSTOP     (10 * SC_S)   /* and what we give it on top, twice */
@@ -148,6 +149,8 @@ struct sched_class {
         char                name[];
 };
 
+enum sched_parting { SCHED_LOST, SCHED_LEFT, SCHED_SPARED }; /* spared: for want of memory, so that nobody is charged */
+
 /* ---- peers -------------------------------------------------------------------------------------*/
 
 struct sched_link {
@@ -187,7 +190,7 @@ struct sched_worker {
         uint32_t           reserved; /* emptied for the last chance of this class, or SCHED_NONE */
         size_t             position, crew_position; /* in the heaps of those with room: of all, and of its crew */
         uint32_t           suspects; /* gone: oldest unreported runs still to be charged */
-        bool               gone, orderly, joining, alone, touched;
+        bool               gone, orderly, spared, joining, alone, touched;
         struct sc_hold    *holds;
         uint32_t           hold_count, hold_next;
         struct sched_tally *tally;
@@ -231,6 +234,8 @@ struct sc_sched {
         sc_ns                   now, start, claim_end;
         uint32_t                visits; /* rows seen in this step */
         bool                    more;   /* work is left for the next step */
+        bool                    tight;  /* something was put off in this step until there is memory */
+        size_t                  saying; /* bytes of bodies and results that this step sends: frames will hold them */
 
         struct sched_page **page;
         uint32_t            page_cap, made, free_row, rows;
@@ -276,6 +281,7 @@ struct sc_sched {
 /* ---- sched.c -----------------------------------------------------------------------------------*/
 
 bool sc_sched_bulk(struct sc_sched *s, const struct sc_out *out); /* may a bulk loop do one row more? notes it if not */
+bool sc_sched_tight(struct sc_sched *s); /* is memory short, so that more must wait? notes it if so */
 /* A log line or a text is built piece by piece; what does not fit is left out. */
 struct sched_text {
         char  *at;
@@ -343,6 +349,7 @@ void sc_sched_end_plainly(struct sc_sched *s, struct sched_task *t, enum sc_task
                           enum sched_words words, struct sc_out *out);
 struct sc_view sc_sched_body(const struct sched_task *t);
 void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out);
+bool sc_sched_outcome_fits(const struct sc_sched *s, const struct sched_task *t, const struct sc_outcome *outcome);
 void sc_sched_tasks_init(struct sc_sched *s);
 
 /* ---- sched_plan.c: what few tasks ask for in time ----------------------------------------------*/
@@ -417,7 +424,7 @@ void sc_sched_roomy_moved(void *item, size_t position);
 
 /* False: no memory, and nothing is changed. */
 bool sc_sched_worker_up(struct sc_sched *s, struct sched_link *l, const struct sc_event *ev, struct sc_out *out);
-void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, bool orderly, struct sc_out *out);
+void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, enum sched_parting how, struct sc_out *out);
 void sc_sched_on_started(struct sc_sched *s, struct sched_worker *w, const struct sc_about_run *m);
 void sc_sched_on_returned(struct sc_sched *s, struct sched_worker *w, const struct sc_about_run *m, struct sc_out *out);
 void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_done *m, struct sc_out *out);

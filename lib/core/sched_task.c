@@ -65,10 +65,22 @@ static struct sc_view append(uint8_t **at, struct sc_view bytes)
         return copy;
 }
 
+static size_t outcome_size(const struct sc_outcome *o)
+{
+        return sizeof *o + o->result.len + o->errors.len + o->text.len;
+}
+
+/* As far as the budget is concerned, and as long as other results hold memory that will be free again. */
+bool sc_sched_outcome_fits(const struct sc_sched *s, const struct sched_task *t, const struct sc_outcome *outcome)
+{
+        const size_t size = outcome_size(outcome);
+        return size <= t->block_size || s->ended_bytes == 0 || sc_mem_has(s->mem, size - t->block_size);
+}
+
 /* Keeps the outcome with its bytes; without memory for it the task ends all the same, and says so. */
 static void outcome_keep(struct sc_sched *s, struct sched_task *t, const struct sc_outcome *outcome)
 {
-        size_t size = sizeof *outcome + outcome->result.len + outcome->errors.len + outcome->text.len;
+        size_t size = outcome_size(outcome);
         t->reason   = outcome->reason;
         t->block    = sc_mem_alloc(s->mem, size);
         if (!t->block) {
@@ -120,6 +132,8 @@ static void release(struct sc_sched *s, struct sched_task *t)
                 sc_sched_bulks_leave(c, t);
                 sc_sched_queue_remove(s, &c->mine, SCHED_MINE, t);
                 sc_sched_grant_shrink(s, c);
+                if (c->mine.len == 0 && !sc_list_empty(&c->hungry))
+                        s->grants_freed = true; /* it may be lent more now: see sched_grant.c */
                 if (c->mine.len == 0 && (c->doomed || c->link == 0) && sc_list_empty(&c->todo))
                         sc_list_add_tail(&s->todo_clients, &c->todo);
                 sc_sched_class_drop(s, sc_sched_class(s, t->class_index));

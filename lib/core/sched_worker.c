@@ -350,7 +350,7 @@ static void lose(struct sc_sched *s, struct sched_worker *w, struct sched_task *
 static void lose_some(struct sc_sched *s, struct sched_worker *w, struct sc_out *out)
 {
         while (w->started.head != SCHED_NONE && sc_sched_bulk(s, out))
-                lose(s, w, sc_sched_row(s, w->started.head), true, out);
+                lose(s, w, sc_sched_row(s, w->started.head), !w->spared, out);
         while (w->unstarted.head != SCHED_NONE && sc_sched_bulk(s, out)) {
                 bool     suspect = w->suspects > 0;
                 uint32_t row     = suspect ? w->unstarted.head : w->unstarted.tail;
@@ -359,21 +359,28 @@ static void lose_some(struct sc_sched *s, struct sched_worker *w, struct sc_out 
         }
 }
 
-void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, bool orderly, struct sc_out *out)
+static void note_down(struct sc_sched *s, const struct sched_worker *w, const char *how, struct sc_out *out)
 {
         struct sched_text line;
-        if (!orderly && w->assigned > 0 && sc_sched_note(s, out, (struct sc_id){ w->id, 0 }, &line)) {
-                sc_sched_text(&line, "worker ");
-                sc_sched_text_name(&line, w->name, w->name_len);
-                sc_sched_text(&line, " lost with ");
-                sc_sched_text_number(&line, w->assigned);
-                sc_sched_text(&line, " runs");
-        }
+        if (w->assigned == 0 || !sc_sched_note(s, out, (struct sc_id){ w->id, 0 }, &line))
+                return;
+        sc_sched_text(&line, "worker ");
+        sc_sched_text_name(&line, w->name, w->name_len);
+        sc_sched_text(&line, how);
+        sc_sched_text_number(&line, w->assigned);
+        sc_sched_text(&line, " runs");
+}
+
+void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, enum sched_parting how, struct sc_out *out)
+{
+        if (how != SCHED_LEFT)
+                note_down(s, w, how == SCHED_LOST ? " lost with " : " let go for want of memory, with ", out);
         sc_sched_unreserve(s, w);
         w->gone    = true;
-        w->orderly = orderly;
+        w->orderly = how == SCHED_LEFT;
+        w->spared  = how == SCHED_SPARED;
         w->link    = 0;
-        if (!orderly && w->slots > w->started.len)
+        if (how == SCHED_LOST && w->slots > w->started.len)
                 w->suspects = w->slots - w->started.len;
         if (w->assigned > w->slots)
                 s->excess -= w->assigned - w->slots;
@@ -470,6 +477,10 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
         if (!t) {
                 kept_answered(s, w);
                 return;
+        }
+        if (!sc_sched_outcome_fits(s, t, &m->outcome)) {
+                sc_sched_close(s, l, SC_E_NOMEM, "the scheduler has no memory for a result just now", out);
+                return; /* the worker keeps it and says it again */
         }
         struct sc_outcome outcome = m->outcome;
         bool              success = outcome.reason == SC_REASON_SUCCESS;

@@ -10,6 +10,8 @@
 #include "machine.h"
 #include "sc_assert.h"
 
+#define MEMORY_NAP (5 * SC_MS)
+
 /* ---- life ------------------------------------------------------------------------------------------------- */
 
 static int take_text(char *out, const char *text, const char *what, scaler_error *err)
@@ -126,8 +128,10 @@ int scaler_client_start(scaler_client *c, scaler_error *err)
                 return sc_error_set(err, c ? SC_E_STATE : SC_E_INVALID, "client: started before, or from a callback");
         struct sc_net *net;
         sc_loop_hold(c->rt->loop);
-        int status = sc_loop_join(c->rt->loop, &c->member, sc_client_member_ops(), c);
-        c->joined  = status == 0;
+        int status = c->joined ? 0 : sc_loop_join(c->rt->loop, &c->member, sc_client_member_ops(), c);
+        if (status)
+                sc_error_set(err, status, "client: %s", sc_status_text(status));
+        c->joined |= !status;
         if (!status)
                 status = sc_access_may_dial(&c->access, c->url, err);
         if (!status)
@@ -210,6 +214,21 @@ int scaler_client_stats_get(scaler_client *c, scaler_client_stats *out)
 
 /* ---- submitting ---------------------------------------------------------------------------------------------- */
 
+/* Whether memory is kept back for what is under way, so that a submit has to wait. */
+static bool is_tight(const struct scaler_client *c)
+{
+        return sc_mem_beyond(c->mem, SC_MEM_ASKED, 0);
+}
+
+/* Before anything is allocated for it. */
+static int knock(const struct scaler_client *c, scaler_error *err)
+{
+        if (!is_tight(c))
+                return 0;
+        return sc_error_set(err, SC_E_FULL, "client: three quarters of its runtime's %zu bytes of memory are in use",
+                            c->mem->budget);
+}
+
 /* Locked. */
 static int may_submit(const struct scaler_client *c, size_t count, scaler_error *err)
 {
@@ -272,7 +291,9 @@ int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_futur
         if (!c || !spec)
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no spec");
         struct scaler_future *f;
-        int                   status = sc_client_make_future(c, spec, 0, &f, err);
+        int                   status = knock(c, err);
+        if (!status)
+                status = sc_client_make_future(c, spec, 0, &f, err);
         if (status)
                 return status;
         status = submit_futures(c, &f, 1, out != NULL, err);
@@ -292,11 +313,13 @@ int scaler_client_submit_many(scaler_client *c, const scaler_spec *specs, size_t
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no specs");
         if (count == 0)
                 return 0;
+        int status = knock(c, err);
+        if (status)
+                return status;
         struct scaler_future **futures = sc_mem_array(c->mem, count, sizeof *futures);
         if (!futures)
                 return sc_error_set(err, SC_E_NOMEM, "submit: out of memory");
-        size_t made   = 0;
-        int    status = 0;
+        size_t made = 0;
         for (; made < count && !status; made += !status) {
                 const scaler_spec *spec = (const scaler_spec *)(const void *)((const char *)specs + made * specs->size);
                 if (spec->size != specs->size)
@@ -315,6 +338,18 @@ int scaler_client_submit_many(scaler_client *c, const scaler_spec *specs, size_t
         return status;
 }
 
+/* Locked.  False: there was none until then.  Memory comes back without a word, so that is looked for. */
+static bool wait_for_room(struct scaler_client *c, sc_ns until)
+{
+        while ((c->pending >= c->pending_max || is_tight(c)) && !c->given_up && c->state == SC_CLIENT_STARTED) {
+                const sc_ns now = sc_clock_now();
+                if (until <= now)
+                        return false;
+                sc_gate_wait(c->gate, is_tight(c) ? sc_ns_min(until, sc_ns_add(now, MEMORY_NAP)) : until);
+        }
+        return true;
+}
+
 int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t timeout_ms, scaler_future **out,
                               scaler_error *err)
 {
@@ -330,11 +365,9 @@ int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t
                 if (status != SC_E_FULL)
                         return status;
                 sc_gate_lock(c->gate);
-                while (c->pending >= c->pending_max && !c->given_up && c->state == SC_CLIENT_STARTED && status)
-                        if (timeout_ms == 0 || !sc_gate_wait(c->gate, until))
-                                status = 0;
+                const bool room = wait_for_room(c, timeout_ms == 0 ? 0 : until);
                 sc_gate_unlock(c->gate);
-                if (!status)
+                if (!room)
                         return sc_error_set(err, SC_E_TIMEOUT, "submit: no room within %lld ms", (long long)timeout_ms);
         }
 }

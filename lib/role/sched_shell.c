@@ -116,9 +116,8 @@ static void on_grant(void *role, sc_link_id link, uint32_t tasks, uint32_t kib)
 
 static void on_down(void *role, sc_link_id link, int status, const char *why)
 {
-        (void)status;
         (void)why;
-        struct sc_event ev = {.kind = SC_EV_DOWN, .link = link};
+        struct sc_event ev = {.kind = SC_EV_DOWN, .link = link, .status = status};
         step(role, &ev);
 }
 

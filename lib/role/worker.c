@@ -284,6 +284,19 @@ int scaler_worker_create(const scaler_worker_options *options, scaler_worker **o
         return status;
 }
 
+static bool reserve_function(struct scaler_worker *w)
+{
+        if (w->function_count < w->function_cap)
+                return true;
+        const size_t     cap  = w->function_cap ? 2 * w->function_cap : 4;
+        scaler_function *more = sc_mem_resize(w->mem, w->functions, w->function_cap * sizeof *more, cap * sizeof *more);
+        if (!more)
+                return false;
+        w->functions    = more;
+        w->function_cap = cap;
+        return true;
+}
+
 int scaler_worker_register(scaler_worker *w, const scaler_function *function)
 {
         if (sc_forked())
@@ -299,19 +312,24 @@ int scaler_worker_register(scaler_worker *w, const scaler_function *function)
         for (size_t i = 0; i < w->function_count; i++)
                 if (strcmp(w->functions[i].name, f.name) == 0)
                         return SC_E_EXISTS;
-        char            *name = sc_mem_text(w->mem, f.name, strlen(f.name));
-        scaler_function *more = name ? sc_mem_resize(w->mem, w->functions, w->function_count * sizeof f,
-                                                     (w->function_count + 1) * sizeof f)
-                                     : NULL;
-        if (!more) {
-                if (name)
-                        sc_mem_release(w->mem, name, strlen(name) + 1);
+        char *name = reserve_function(w) ? sc_mem_text(w->mem, f.name, strlen(f.name)) : NULL;
+        if (!name)
                 return SC_E_NOMEM;
-        }
         f.name                            = name;
-        w->functions                      = more;
         w->functions[w->function_count++] = f;
         return 0;
+}
+
+static void drop_name(struct scaler_worker *w, size_t index)
+{
+        char *name = (char *)(uintptr_t)w->functions[index].name;
+        sc_mem_release(w->mem, name, strlen(name) + 1);
+}
+
+void sc_worker_forget_last(struct scaler_worker *w)
+{
+        SC_ASSERT(w->function_count > 0 && w->state == SC_CLIENT_NEW);
+        drop_name(w, --w->function_count);
 }
 
 static int make_shell(struct scaler_worker *w)
@@ -348,21 +366,44 @@ static int dial(struct scaler_worker *w, scaler_error *err)
         return status;
 }
 
+static void leave_loop(struct scaler_worker *w)
+{
+        sc_slots_destroy(w->slots);
+        w->slots = NULL;
+        if (w->joined) {
+                sc_loop_hold(w->rt->loop);
+                for (uint32_t i = 0; i < w->spawners; i++)
+                        sc_spawner_destroy(w->spawner[i]);
+                sc_loop_leave(w->rt->loop, &w->member);
+                sc_work_shell_destroy(w->shell); /* its links close over nets that are still there */
+                w->shell = NULL;
+                sc_nets_fini(&w->nets);
+                sc_loop_release(w->rt->loop);
+        }
+        w->joined = false;
+        sc_work_shell_destroy(w->shell);
+        w->shell = NULL;
+}
+
 int scaler_worker_start(scaler_worker *w, scaler_error *err)
 {
         if (sc_forked())
                 return sc_refuse_forked(err);
-        if (!w || w->state != SC_CLIENT_NEW || w->shell || sc_loop_in_turn(w->rt->loop))
+        if (!w || w->state != SC_CLIENT_NEW || sc_loop_in_turn(w->rt->loop))
                 return sc_error_set(err, w ? SC_E_STATE : SC_E_INVALID, "worker: started before, or from a callback");
         int status = make_shell(w);
         if (!status)
                 status = sc_slots_create(w->mem, w->rt->loop, w->core.slots, 0, &w->slots);
-        if (status)
+        if (status) {
+                leave_loop(w);
                 return sc_error_set(err, status, "worker: %s", sc_status_text(status));
+        }
         sc_loop_hold(w->rt->loop);
         status = dial(w, err);
         sc_loop_release(w->rt->loop);
-        if (!status)
+        if (status)
+                leave_loop(w); /* it may be tried again */
+        else
                 w->state = SC_CLIENT_STARTED;
         return status;
 }
@@ -496,21 +537,6 @@ static void end_life(struct scaler_worker *w)
                 wait_for(w, &w->left, GOODBYE_MS);
 }
 
-static void leave_loop(struct scaler_worker *w)
-{
-        sc_slots_destroy(w->slots);
-        if (!w->joined)
-                return;
-        sc_loop_hold(w->rt->loop);
-        for (uint32_t i = 0; i < w->spawners; i++)
-                sc_spawner_destroy(w->spawner[i]);
-        sc_loop_leave(w->rt->loop, &w->member);
-        sc_work_shell_destroy(w->shell); /* its links close over nets that are still there */
-        w->shell = NULL;
-        sc_nets_fini(&w->nets);
-        sc_loop_release(w->rt->loop);
-}
-
 void scaler_worker_destroy(scaler_worker *w)
 {
         if (!w || sc_forked())
@@ -518,13 +544,12 @@ void scaler_worker_destroy(scaler_worker *w)
         if (w->state != SC_CLIENT_NEW)
                 end_life(w);
         leave_loop(w);
-        sc_work_shell_destroy(w->shell);
         for (size_t i = 0; i < w->function_count; i++) {
                 if (w->functions[i].destroy)
                         w->functions[i].destroy(w->functions[i].ctx);
-                sc_mem_release(w->mem, (char *)(uintptr_t)w->functions[i].name, strlen(w->functions[i].name) + 1);
+                drop_name(w, i);
         }
-        sc_mem_release(w->mem, w->functions, w->function_count * sizeof *w->functions);
+        sc_mem_release(w->mem, w->functions, w->function_cap * sizeof *w->functions);
         sc_map_fini(&w->tasks);
         sc_map_fini(&w->commands_by_handle);
         sc_gate_unref(w->gate);

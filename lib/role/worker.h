@@ -74,7 +74,7 @@ struct scaler_worker {
         char                   offers[SC_AMOUNTS_TEXT + 1];
         bool                   commands;
         scaler_function       *functions; /* names are copies */
-        size_t                 function_count;
+        size_t                 function_count, function_cap;
         enum sc_client_state   state;
         struct sc_gate        *gate;
         /* the gate's lock */
@@ -96,6 +96,9 @@ struct scaler_worker {
         struct sc_spawner    *spawner[SC_SPAWNERS_MAX];
         uint32_t              spawners, spawners_max, spawned; /* made on demand; children go round */
 };
+
+/* The function registered last is no longer, as if it had never been: its destroy is not called. */
+void sc_worker_forget_last(struct scaler_worker *w);
 
 /* In a turn: RUN of the core.  Whatever goes wrong is that run's outcome. */
 void sc_task_run(struct scaler_worker *w, const struct sc_assign *assign);

@@ -180,6 +180,7 @@ struct sim_config {
         bool poison_only, blips_only, brief, liars, cancels, streams, big, slow_readers, refused_functions;
         uint32_t schedulers, clients, admins, workers, hostiles, tasks;
         uint32_t tasks_max, client_tasks_max;
+        size_t   budget; /* the scheduler's memory; 0: as much as it likes */
         sc_ns    faults_until, finish_by, delay_max, fault_gap, client_grace;
 };
 

@@ -108,7 +108,8 @@ static void see(struct sim *w, const struct sim_conn *from, const struct sc_msg 
         else if (scheduler && msg->kind == SC_MSG_RESULT)
                 see_result(w, &msg->result);
         else if (msg->kind == SC_MSG_BYE && msg->bye.status < 0 && sim_honest(w, from->other->node) &&
-                 !w->config.memory && msg->bye.status != SC_E_TIMEOUT && msg->bye.status != SC_E_EXISTS)
+                 !w->config.memory && msg->bye.status != SC_E_TIMEOUT && msg->bye.status != SC_E_EXISTS &&
+                 (w->config.budget == 0 || msg->bye.status != SC_E_NOMEM))
                 sim_fail(w, "node %u tells honest node %u goodbye: %d %.*s", from->node, from->other->node,
                          msg->bye.status, (int)msg->bye.why.len, (const char *)msg->bye.why.ptr);
 }
@@ -254,7 +255,7 @@ static void judge_runs_once(struct sim *w, uint32_t task)
 void sim_judge_losses(struct sim *w)
 {
         struct sc_status_row row;
-        if (!w->config.poison_only)
+        if (!w->config.poison_only && w->config.budget == 0)
                 return;
         sc_sched_stats(sc_sched_shell_core(w->nodes[0].sched), sim_node_now(w, 0), &row);
         if (row.runs_lost > w->lost_slots)

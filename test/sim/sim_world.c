@@ -54,6 +54,21 @@ static void choose_kind(struct sim *w)
         c->hostile                = hostile;
 }
 
+/* A third kind asks: a scheduler with little memory and no other trouble, does it lose or charge anything? */
+static void choose_budget(struct sim *w)
+{
+        struct sim_config *c = &w->config;
+        if (w->seed % 13 != 6 || c->poison_only || c->blips_only)
+                return;
+        c->breaks = c->half_open = c->clogs = c->pauses = c->hostile = c->memory = false;
+        c->worker_crashes = c->client_crashes = c->scheduler_crashes = c->liars = false;
+        c->refused_functions                                         = false;
+        c->hostiles = c->tasks_max = c->client_tasks_max = 0;
+        c->big                                           = w->seed % 2 == 0;
+        c->tasks                                         = 100 + (uint32_t)sim_below(w, 400);
+        c->budget = c->big ? (size_t)(5 << 20) + sim_below(w, 4 << 20) : (size_t)(640 << 10) + sim_below(w, 512 << 10);
+}
+
 static void choose_shape(struct sim *w)
 {
         struct sim_config *c = &w->config;
@@ -91,6 +106,7 @@ static void choose_shape(struct sim *w)
                 c->tasks_max = 16 + (uint32_t)sim_below(w, 64);
         if (sim_chance(w, 30))
                 c->client_tasks_max = 4 + (uint32_t)sim_below(w, 32);
+        choose_budget(w);
 }
 
 static size_t some_size(struct sim *w, size_t low, size_t high)
