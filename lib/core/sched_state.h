@@ -25,6 +25,7 @@ enum {
         SCHED_KIB_FIRST    = 16384,
         SCHED_ROOM_BULK    = 192,  /* effects a bulk loop leaves for others; one row's end needs at most 130 */
         SCHED_ROOM_PLACE   = 64,
+        SCHED_ROOM_TELL    = 16384, /* bytes that telling a result needs beside its frame */
         SCHED_ROOM_BALANCE = 32,
         SCHED_RECALL_REST_MS = 1000, /* between two recalls of one task */
         SCHED_NOTES_MAX    = 16,
@@ -204,6 +205,7 @@ struct sc_sched {
         uint32_t            page_cap, made, free_row, rows;
         uint32_t            count[SC_STATES];
         uint64_t            order, runs, bytes, ended_bytes;
+        size_t              ended_largest; /* of the results kept since there were none */
         struct sched_queue  claims, orphans;
         struct sc_heap      timers;
         uint32_t            timer_count;

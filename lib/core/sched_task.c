@@ -68,6 +68,8 @@ static void body_drop(struct sc_sched *s, struct sched_task *t)
 static void outcome_drop(struct sc_sched *s, struct sched_task *t)
 {
         s->ended_bytes -= t->block_size;
+        if (s->ended_bytes == 0)
+                s->ended_largest = 0;
         block_drop(s, t);
 }
 
@@ -87,11 +89,19 @@ static size_t outcome_size(const struct sc_outcome *o)
         return sizeof *o + o->result.len + o->errors.len + o->text.len;
 }
 
+/* What is kept must still be told, one at a time in the worst case: a frame for the largest, whose buffer may be twice
+ * as large while it grows. */
+static size_t room_to_tell(const struct sc_sched *s, size_t size)
+{
+        return 2 * (size > s->ended_largest ? size : s->ended_largest) + SCHED_ROOM_TELL;
+}
+
 /* As far as the budget is concerned, and as long as other results hold memory that will be free again. */
 bool sc_sched_outcome_fits(const struct sc_sched *s, const struct sched_task *t, const struct sc_outcome *outcome)
 {
         const size_t size = outcome_size(outcome);
-        return size <= t->block_size || s->ended_bytes == 0 || sc_mem_has(s->mem, size - t->block_size);
+        const size_t more = size > t->block_size ? size - t->block_size : 0;
+        return s->ended_bytes == 0 || sc_mem_has(s->mem, more + room_to_tell(s, size));
 }
 
 /* Keeps the outcome with its bytes; without memory for it the task ends all the same, and says so. */
@@ -99,7 +109,7 @@ static void outcome_keep(struct sc_sched *s, struct sched_task *t, const struct 
 {
         size_t size = outcome_size(outcome);
         t->reason   = outcome->reason;
-        t->block    = sc_mem_alloc(s->mem, size);
+        t->block    = sc_mem_has(s->mem, size + room_to_tell(s, size)) ? sc_mem_alloc(s->mem, size) : NULL;
         if (!t->block) {
                 t->words = outcome->reason == SC_REASON_WORKER_DIED ? SCHED_WORDS_DIED : SCHED_WORDS_MEMORY;
                 if (t->words == SCHED_WORDS_MEMORY)
@@ -115,6 +125,7 @@ static void outcome_keep(struct sc_sched *s, struct sched_task *t, const struct 
         kept->text              = append(&at, outcome->text);
         s->bytes += size;
         s->ended_bytes += size;
+        s->ended_largest = size > s->ended_largest ? size : s->ended_largest;
 }
 
 void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out)

@@ -172,7 +172,7 @@ START_TEST(a_result_that_does_not_fit_stays_with_its_worker_until_it_does)
         submit(C, CLIENT, 2);
         const uint64_t first = run_of(CLIENT, 1), second = run_of(CLIENT, 2);
         done_as(W, task(CLIENT, 1), first, large);
-        rig.fail.mem.budget = atomic_load(&rig.fail.mem.used) + sizeof bytes / 2;
+        rig.fail.mem.budget = atomic_load(&rig.fail.mem.used) + 2 * sizeof bytes; /* could be kept, but never told */
         done_as(W, task(CLIENT, 2), second, large);
         ck_assert(is_closed(W, SC_E_NOMEM));
         ck_assert_uint_eq(stats().runs_lost, 0);
@@ -181,6 +181,7 @@ START_TEST(a_result_that_does_not_fit_stays_with_its_worker_until_it_does)
         worker_up_holding(W2, WORKER, 2, 2, &hold, 1);
         ck_assert_uint_eq(sent(W2, SC_MSG_KEEP)->about.run, second);
         acked(C, 1);
+        rig.fail.mem.budget = atomic_load(&rig.fail.mem.used) + 4 * sizeof bytes;
         done_as(W2, task(CLIENT, 2), second, large);
         ck_assert_uint_eq(effects(SC_FX_CLOSE), 0);
         ck_assert_uint_eq(sent(C, SC_MSG_RESULT)->result.attempts, 1);
