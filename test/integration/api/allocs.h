@@ -6,6 +6,7 @@
 #define ALLOCS_H
 
 #include "cluster.h"
+#include "ledger.h"
 
 enum allocs_runtime {
         ALLOCS_HOST_DRIVEN, /* one runtime with the ledger's allocator: nothing but the call allocates */
@@ -31,7 +32,8 @@ struct scene {
         /* a [task] function: called, and armed, by the task "probe" */
         const struct allocs_row *row;
         long                     fail_at, asked;
-        int                      how, inside, again;
+        enum ledger_how          how;
+        int                      inside, again;
 };
 
 enum {                     /* of a row, beside `may` */

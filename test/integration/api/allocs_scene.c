@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "ledger.h"
 
 void sure(bool holds, const char *format, ...)
 {
@@ -39,7 +38,7 @@ static int fn_echo(scaler_task *t, void *ctx)
 static int fn_probe(scaler_task *t, void *ctx)
 {
         struct scene *s = ctx;
-        ledger_arm(s->fail_at, (enum ledger_how)s->how, false);
+        ledger_arm(s->fail_at, s->how, false);
         s->inside = s->row->inside(t, s);
         s->asked  = ledger_disarm();
         s->again  = s->inside < 0 ? s->row->inside(t, s) : 0;
