@@ -234,7 +234,8 @@ void sc_sched_activate(struct sc_sched *s, struct sched_class *c)
         if (wanted) {
                 SC_ASSERT(s->active_len < s->active_cap);
                 c->active              = s->active_len++;
-                s->active[c->active]   = (struct sched_entry){ .class = c };
+                s->active[c->active]   = (struct sched_entry){
+                        .class = c, .set = c->set->self, .function = c->function->self };
                 s->needy_active += c->set->self != 0;
                 s->loose++;
                 return;

@@ -36,6 +36,8 @@ enum sched_takes sc_sched_takes(const struct sc_sched *s, const struct sched_wor
 {
         if (!sc_sched_has_room(w) || !sc_sched_kind_serves(w->kind, c))
                 return SCHED_NOT;
+        if (w->held >= w->slots && c->set->self != 0 && w->runs_len == 1)
+                return SCHED_NOT;
         const bool is_long = s->opt.allocate == SC_ALLOCATE_SPREAD && c->function->expected >= SCHED_LONG;
         if (is_long && w->assigned >= 2 * w->slots)
                 return SCHED_NOT;
@@ -156,7 +158,7 @@ static struct sched_worker *least_loaded(const struct sc_sched *s, const struct 
         struct sched_worker *best = NULL;
         for (size_t i = 0; i < s->roomy.len; i++) {
                 const struct sched_kind *kind = s->roomy.at[i];
-                struct sched_worker     *w    = sc_heap_top(&kind->roomy);
+                struct sched_worker     *w    = sc_sched_top(&kind->roomy);
                 if ((!best || sc_sched_roomier(w, best)) && sc_sched_kind_serves(kind, c))
                         best = w;
         }
@@ -273,7 +275,7 @@ static bool goes_before(const struct sched_entry *a, const struct sched_entry *b
 /* Fills the keys in as they are now.  False: nothing in it may be placed. */
 static bool look(struct sc_sched *s, struct sched_entry *e)
 {
-        const struct sched_lane *lane = sc_sched_class_pick(s, e->class);
+        struct sched_lane *lane = sc_sched_class_pick(s, e->class);
         if (!lane) {
                 sc_sched_entry_stuck(s, e, false);
                 sc_sched_entry_dry(s, e, true);
@@ -282,6 +284,7 @@ static bool look(struct sc_sched *s, struct sched_entry *e)
         const struct sched_group *g    = lane->group;
         const bool                only = e->class->tops.len == 1 && g->level->shares.len == 1 && g->shares.len == 1;
         e->known       = true;
+        e->lane        = lane;
         e->priority    = lane->priority;
         e->tenant      = only ? g->tenant : NULL;
         e->client      = only ? lane->client : NULL;
@@ -297,16 +300,30 @@ static bool is_asked(const struct sched_entry *e, const struct sched_worker *w)
         return !e->dry && e->stuck == (w != NULL);
 }
 
+/* How a worker takes it at best, found with little effort: no more than that can come of looking closer. */
+static enum sched_takes at_best(const struct sched_worker *w, const struct sched_entry *e)
+{
+        if (!sc_sched_serves(w->kind, e->set, e->function))
+                return SCHED_NOT;
+        if (w->held < w->slots)
+                return SCHED_NOW;
+        return w->there >> e->set % 64 & 1 ? SCHED_BEHIND : SCHED_NOT;
+}
+
 static struct sched_entry *first_of(struct sc_sched *s, const struct sched_worker *w, enum sched_takes *how)
 {
         struct sched_entry *best = NULL;
         *how                     = SCHED_NOT;
         for (uint32_t i = 0; i < s->active_len; i++) {
                 struct sched_entry *e = &s->active[i];
-                if (!is_asked(e, w) || (*how == SCHED_NOW && e->known && !goes_before(e, best)))
+                if (!is_asked(e, w))
                         continue;
-                enum sched_takes takes = w ? sc_sched_takes(s, w, e->class) : SCHED_NOW;
-                if (takes == SCHED_NOT || takes < *how || !look(s, e))
+                enum sched_takes takes  = w ? at_best(w, e) : SCHED_NOW;
+                const bool       behind = best && e->known && !goes_before(e, best);
+                if (takes == SCHED_NOT || takes < *how || (behind && takes == *how))
+                        continue;
+                takes = w ? sc_sched_takes(s, w, e->class) : SCHED_NOW;
+                if (takes == SCHED_NOT || takes < *how || (behind && takes == *how) || !look(s, e))
                         continue;
                 if (takes == *how && !goes_before(e, best))
                         continue;
@@ -348,9 +365,9 @@ static bool is_withheld(struct sc_sched *s, const struct sched_worker *w, const 
         own = s->active[c->active];
         for (uint32_t i = 0; i < s->active_len; i++) {
                 struct sched_entry *e = &s->active[i];
-                if (e->dry || e->class->set == c->set || (e->known && !goes_before(e, &own)))
+                if (e->dry || e->set == own.set || (e->known && !goes_before(e, &own)))
                         continue;
-                if (!sc_sched_kind_serves(w->kind, e->class) || sc_sched_fits(s, w, e->class->set) ||
+                if (!sc_sched_serves(w->kind, e->set, e->function) || sc_sched_fits(s, w, e->class->set) ||
                     !sc_sched_fits_without(s, w, e->class->set, c->set) || !look(s, e))
                         continue;
                 if (goes_before(e, &own))
@@ -368,7 +385,7 @@ static struct turn next_turn(struct sc_sched *s, const struct sched_worker *w)
         struct sched_lane *old = NULL;
         if (s->uneven > 0 && s->opt.aging != SC_NEVER)
                 old = aged(s, w, e->priority, how);
-        return old ? (struct turn){ old, false } : (struct turn){ sc_sched_class_pick(s, e->class), true };
+        return old ? (struct turn){ old, false } : (struct turn){ e->lane, true };
 }
 
 /* ---- and where it goes -------------------------------------------------------------------------*/
@@ -397,8 +414,8 @@ static struct sched_worker *best_of(struct sc_sched *s, const struct sched_kind 
 
 static struct sched_worker *find_worker(struct sc_sched *s, const struct sched_class *c, enum sched_takes *how)
 {
-        const struct sched_kind *first = sc_heap_top(&s->roomy);
-        struct sched_worker     *best  = sc_heap_top(&first->roomy);
+        const struct sched_kind *first = sc_sched_top(&s->roomy);
+        struct sched_worker     *best  = sc_sched_top(&first->roomy);
         *how                           = sc_sched_takes(s, best, c);
         if (*how == SCHED_NOW)
                 return best;
