@@ -159,7 +159,7 @@ struct sched_class;
 struct sched_function {
         struct sc_id           key;  /* hash of the name */
         struct sched_function *same; /* next of the same hash */
-        struct sched_class    *first;
+        struct sched_class    *first, *last;
         uint32_t               self, refs;
         sc_ns                  expected; /* slot-time of a run */
         uint8_t                name_len;
