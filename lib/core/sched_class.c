@@ -1,6 +1,6 @@
 /*
  * Functions and classes.  A class is a function with what it needs; it is active while it has ready
- * rows and a kind of workers that serves it.  The active ones stand in an array with the key of
+ * rows and a crew of workers that serves it.  The active ones stand in an array with the key of
  * whoever would be chosen in them, so that choosing among a hundred is one walk over it.  A function
  * remembers how long its runs take.
  */
@@ -131,9 +131,9 @@ static void class_link(struct sc_sched *s, struct sched_class *c, struct sched_f
         sc_map_put(&s->parts, class_key(f, set), c);
         c->self = sc_sched_table_put(&s->classes, c);
         s->needy += set->self != 0;
-        for (uint32_t i = 0; i < s->kinds.len; i++) {
-                const struct sched_kind *kind = s->kinds.at[i];
-                c->kinds += kind && kind->live > 0 && sc_sched_kind_serves(kind, c);
+        for (uint32_t i = 0; i < s->crews.len; i++) {
+                const struct sched_crew *crew = s->crews.at[i];
+                c->crews += crew && crew->live > 0 && sc_sched_crew_serves(crew, c);
         }
 }
 
@@ -232,7 +232,7 @@ void sc_sched_entry_forget(struct sc_sched *s, struct sched_class *c)
 
 void sc_sched_activate(struct sc_sched *s, struct sched_class *c)
 {
-        bool wanted = c->ready > 0 && c->kinds > 0;
+        bool wanted = c->ready > 0 && c->crews > 0;
         if (wanted == (c->active != SCHED_NONE))
                 return;
         if (wanted) {
@@ -253,8 +253,8 @@ void sc_sched_activate(struct sc_sched *s, struct sched_class *c)
         c->active        = SCHED_NONE;
 }
 
-void sc_sched_class_kind(struct sc_sched *s, struct sched_class *c, bool joins)
+void sc_sched_class_crew(struct sc_sched *s, struct sched_class *c, bool joins)
 {
-        c->kinds += joins ? 1 : UINT32_MAX;
+        c->crews += joins ? 1 : UINT32_MAX;
         sc_sched_activate(s, c);
 }
