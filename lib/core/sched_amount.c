@@ -291,7 +291,9 @@ struct sched_runs *sc_sched_runs(const struct sched_worker *w, uint32_t set)
 
 struct sched_set *sc_sched_set_of(const struct sc_sched *s, const struct sched_task *t)
 {
-        return t->lane == SCHED_NONE ? sc_sched_set(s, 0) : sc_sched_lane(s, t->lane)->class->set;
+        if (t->lane == SCHED_NONE || s->opt.allocate == SC_ALLOCATE_CAPABILITY)
+                return sc_sched_set(s, 0);
+        return sc_sched_lane(s, t->lane)->class->set;
 }
 
 void sc_sched_claim(const struct sc_sched *s, struct sched_worker *w, const struct sched_set *set, bool more)

@@ -230,6 +230,13 @@ void sc_sched_entry_forget(struct sc_sched *s, struct sched_class *c)
         sc_sched_entry_dry(s, e, false);
 }
 
+/* Nobody is left for whose sake others were not let behind their like. */
+static void unstick_all(struct sc_sched *s)
+{
+        for (uint32_t i = 0; i < s->active_len && s->stuck > 0; i++)
+                sc_sched_entry_stuck(s, &s->active[i], false);
+}
+
 void sc_sched_activate(struct sc_sched *s, struct sched_class *c)
 {
         bool wanted = c->ready > 0 && c->crews > 0;
@@ -247,10 +254,11 @@ void sc_sched_activate(struct sc_sched *s, struct sched_class *c)
         struct sched_entry *e = &s->active[c->active];
         s->loose -= is_loose(e);
         s->stuck -= e->stuck;
-        s->needy_active -= c->set->self != 0;
         *e               = s->active[--s->active_len];
         e->class->active = c->active;
         c->active        = SCHED_NONE;
+        if (c->set->self != 0 && --s->needy_active == 0)
+                unstick_all(s);
 }
 
 void sc_sched_class_crew(struct sc_sched *s, struct sched_class *c, bool joins)

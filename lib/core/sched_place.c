@@ -308,11 +308,11 @@ static bool is_asked(const struct sched_entry *e, struct asker who)
 }
 
 /* How a worker takes it at best, found with little effort: no more than that can come of looking closer. */
-static enum sched_takes at_best(const struct sched_worker *w, const struct sched_entry *e)
+static enum sched_takes at_best(const struct sc_sched *s, const struct sched_worker *w, const struct sched_entry *e)
 {
         if (!sc_sched_serves(w->crew, e->set, e->function))
                 return SCHED_NOT;
-        if (w->held < w->slots)
+        if (w->held < w->slots || s->opt.allocate == SC_ALLOCATE_CAPABILITY)
                 return SCHED_NOW;
         return w->there >> e->set % 64 & 1 ? SCHED_BEHIND : SCHED_NOT;
 }
@@ -326,7 +326,7 @@ static struct sched_entry *first_of(struct sc_sched *s, struct asker who, enum s
                 struct sched_entry *e = &s->active[i];
                 if (!is_asked(e, who))
                         continue;
-                enum sched_takes takes  = w ? at_best(w, e) : SCHED_NOW;
+                enum sched_takes takes  = w ? at_best(s, w, e) : SCHED_NOW;
                 const bool       behind = best && e->known && !goes_before(e, best);
                 if (takes == SCHED_NOT || takes < *how || (behind && takes == *how))
                         continue;

@@ -581,7 +581,8 @@ bool sc_sched_fits(const struct sc_sched *s, const struct sched_worker *w, const
 bool sc_sched_fits_without(const struct sc_sched *s, const struct sched_worker *w, const struct sched_set *set,
                            const struct sched_set *without);
 struct sched_runs *sc_sched_runs(const struct sched_worker *w, uint32_t set); /* NULL: there are none */
-struct sched_set  *sc_sched_set_of(const struct sc_sched *s, const struct sched_task *t); /* an orphan's: the first */
+/* By what it counts at a worker: an orphan by the first set, and all where amounts are not counted. */
+struct sched_set *sc_sched_set_of(const struct sc_sched *s, const struct sched_task *t);
 /* Takes amounts off what is free, or gives them back, with nobody to hold them: for looking ahead. */
 void sc_sched_claim(const struct sc_sched *s, struct sched_worker *w, const struct sched_set *set, bool more);
 void sc_sched_runs_join(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set);
