@@ -144,6 +144,10 @@ static const char *worker_fault(const struct sc_hello *h)
                 return "a number of slots out of bounds";
         if (h->function_count > SC_FUNCTIONS_MAX || h->hold_count > SC_HOLDS_MAX)
                 return "too many functions or held runs";
+        struct sched_amount offers[SC_AMOUNTS_MAX + 1];
+        uint32_t            count;
+        if (!sc_sched_offers(h, offers, &count))
+                return "offers that are not canonical";
         for (uint32_t i = 0; i < h->function_count; i++) {
                 if (h->functions[i].len == 0 || h->functions[i].len > SC_NAME_MAX)
                         return "a function's name out of bounds";
@@ -161,6 +165,8 @@ static const char *hello_fault(const struct sc_hello *h)
                 return "a protocol version that is not spoken here";
         if (h->name.len > SC_NAME_MAX || h->tenant.len > SC_NAME_MAX)
                 return "a name that is too long";
+        if (h->weight > SC_WEIGHT_MAX)
+                return "a weight out of bounds";
         return h->role == SC_ROLE_WORKER ? worker_fault(h) : NULL;
 }
 
@@ -346,12 +352,6 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         sc_sched_grants_round(s, out);
 }
 
-static bool may_balance(const struct sc_sched *s)
-{
-        const struct sched_worker *idle = sc_heap_top(&s->roomy);
-        return s->balance_due && s->excess > 0 && idle && idle->assigned < idle->slots;
-}
-
 sc_ns sc_sched_deadline(const struct sc_sched *s)
 {
         if (s->more)
@@ -366,8 +366,7 @@ sc_ns sc_sched_deadline(const struct sc_sched *s)
                 at = sc_ns_min(at, s->claim_end);
         if (s->orphans.head != SCHED_NONE)
                 at = sc_ns_min(at, sc_ns_add(sc_sched_row(s, s->orphans.head)->since, s->opt.client_grace));
-        if (may_balance(s))
-                at = sc_ns_min(at, s->balance_at);
+        at = sc_ns_min(at, sc_sched_balance_deadline(s));
         if (s->tight)
                 at = sc_ns_min(at, sc_ns_add(s->now, SCHED_TIGHT_REST));
         return sc_ns_max(at, s->now);
@@ -386,6 +385,9 @@ static void options_complete(struct sc_sched_options *o)
         o->silent_ms        = o->silent_ms > 0 ? o->silent_ms : 10000;
         o->client_grace     = o->client_grace > 0 ? o->client_grace : 60 * SC_S;
         o->claim_delay      = o->claim_delay > 0 ? o->claim_delay : SC_S;
+        o->aging             = o->aging > 0 ? o->aging : 60 * SC_S;
+        if (o->aging != SC_NEVER && o->aging > SCHED_AGING_MAX)
+                o->aging = SCHED_AGING_MAX;
         o->name[SC_NAME_MAX] = '\0';
 }
 
@@ -406,7 +408,7 @@ static void lists_init(struct sc_sched *s)
 {
         struct sc_list *const lists[] = {
                 &s->touched, &s->todo_workers, &s->todo_clients, &s->lost_clients,
-                &s->hungry,  &s->dead_workers, &s->dead_clients, &s->idle_tallies, &s->open_crews, &s->bulks,
+                &s->hungry,  &s->dead_workers, &s->dead_clients, &s->idle_tallies, &s->bulks,
         };
         for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
                 sc_list_init(lists[i]);
@@ -425,22 +427,34 @@ struct sc_sched *sc_sched_create(struct sc_mem *mem, const struct sc_sched_optio
         s->now = s->start = options->now;
         s->claim_end      = sc_ns_add(s->start, s->opt.claim_delay);
         lists_init(s);
-        sc_map_init(&s->class_map, mem);
+        sc_map_init(&s->function_map, mem);
+        sc_map_init(&s->set_map, mem);
         sc_map_init(&s->crew_map, mem);
+        sc_map_init(&s->parts, mem);
+        sc_map_init(&s->tenant_map, mem);
         sc_map_init(&s->links, mem);
         sc_map_init(&s->peers, mem);
         sc_map_init(&s->clients, mem);
         sc_map_init(&s->tallies, mem);
-        sc_heap_init(&s->roomy, mem, sc_sched_roomier, sc_sched_roomy_moved);
+        sc_heap_init(&s->roomy, mem, sc_sched_crew_roomier, sc_sched_crew_moved);
+        s->rested_at = SC_NEVER;
         sc_sched_tasks_init(s);
-        return s;
+        if (sc_sched_sets_init(s) && sc_sched_tenants_init(s))
+                return s;
+        sc_sched_destroy(s);
+        return NULL;
 }
 
 static void peers_destroy(struct sc_sched *s)
 {
         for (uint32_t i = 0; i < s->worker_at.len; i++) {
-                if (s->worker_at.at[i])
-                        sc_sched_worker_free(s, sc_sched_worker(s, i));
+                struct sched_worker *w = sc_sched_worker(s, i);
+                if (!w)
+                        continue;
+                sc_sched_worker_leaves_room(s, w);
+                if (!w->gone)
+                        sc_sched_crew_live(s, w->crew, false);
+                sc_sched_worker_free(s, w);
         }
         for (uint32_t i = 0; i < s->client_at.len; i++) {
                 if (s->client_at.at[i])
@@ -449,11 +463,6 @@ static void peers_destroy(struct sc_sched *s)
         size_t cursor = 0;
         for (struct sched_link *l; (l = sc_map_each(&s->links, &cursor)) != NULL;)
                 sc_mem_release(s->mem, l, sizeof *l);
-        for (uint32_t i = 0; i < s->classes.len; i++) {
-                struct sched_class *c = s->classes.at[i];
-                if (c)
-                        sc_mem_release(s->mem, c, sizeof *c + c->name_len);
-        }
 }
 
 void sc_sched_destroy(struct sc_sched *s)
@@ -463,16 +472,20 @@ void sc_sched_destroy(struct sc_sched *s)
         bury(s);
         sc_sched_bulks_fini(s);
         sc_sched_rows_fini(s);
+        sc_sched_lanes_fini(s);
         peers_destroy(s);
         sc_sched_tallies_fini(s);
-        sc_sched_table_fini(&s->classes, s->mem);
+        sc_sched_sets_fini(s);
+        sc_sched_tenants_fini(s);
+        sc_sched_table_fini(&s->functions, s->mem);
+        sc_sched_table_fini(&s->crews, s->mem);
         sc_sched_table_fini(&s->client_at, s->mem);
         sc_sched_table_fini(&s->worker_at, s->mem);
         sc_mem_release(s->mem, s->active, s->active_cap * sizeof *s->active);
         sc_mem_release(s->mem, s->ask, s->ask_cap * sizeof *s->ask);
         sc_heap_fini(&s->plans);
         sc_heap_fini(&s->roomy);
-        sc_map_fini(&s->class_map);
+        sc_map_fini(&s->function_map);
         sc_map_fini(&s->crew_map);
         sc_map_fini(&s->links);
         sc_map_fini(&s->peers);

@@ -85,7 +85,7 @@ void sc_sched_on_cancel_many(struct sc_sched *s, struct sched_link *l, const str
 static bool is_its(const struct sched_bulk *b, const struct sched_task *t)
 {
         const bool over = t->state == SC_STATE_FREE || t->state == SC_STATE_ORPHAN || t->state == SC_STATE_ENDED;
-        if (over || t->order > b->order_max || t->id.lo > b->up_to)
+        if (over || sc_sched_counter(t->order) > b->order_max || t->id.lo > b->up_to)
                 return false;
         if (b->tag_len == 0)
                 return true;

@@ -89,14 +89,28 @@ void sc_sched_welcome(struct sc_sched *s, struct sched_link *l, uint64_t known, 
         };
 }
 
-static struct sched_client *client_new(struct sc_sched *s, uint64_t id)
+/* The lane it used last is kept for it, until then. */
+static void lane_forget(struct sc_sched *s, struct sched_client *c)
+{
+        if (c->lane)
+                sc_sched_lane_drop(s, c->lane);
+        c->lane = NULL;
+}
+
+static struct sched_client *client_new(struct sc_sched *s, uint64_t id, struct sc_view tenant)
 {
         if (!sc_sched_table_reserve(&s->client_at, s->mem) || !sc_map_reserve(&s->clients, s->clients.len + 1))
                 return NULL;
         struct sched_client *c = sc_mem_zalloc(s->mem, sizeof *c);
         if (!c)
                 return NULL;
+        c->tenant = sc_sched_tenant_take(s, tenant);
+        if (!c->tenant) {
+                sc_mem_release(s->mem, c, sizeof *c);
+                return NULL;
+        }
         c->id = id;
+        sc_sched_share_init(&c->share, 0, 0);
         sc_sched_queue_init(&c->mine);
         sc_sched_queue_init(&c->ended);
         c->unsent = SCHED_NONE;
@@ -116,20 +130,50 @@ static uint8_t name_copy(char to[SC_NAME_MAX + 1], struct sc_view name)
         return (uint8_t)name.len;
 }
 
+static bool is_of(const struct sched_client *c, struct sc_view tenant)
+{
+        return c->tenant->name_len == tenant.len &&
+               (tenant.len == 0 || memcmp(c->tenant->name, tenant.ptr, tenant.len) == 0);
+}
+
+/* Whose rows are still here stays with the tenant they are of. */
+static bool tenant_change(struct sc_sched *s, struct sched_client *c, struct sc_view name)
+{
+        if (is_of(c, name) || c->mine.len > 0)
+                return true;
+        struct sched_tenant *tenant = sc_sched_tenant_take(s, name);
+        if (!tenant)
+                return false;
+        lane_forget(s, c);
+        c->tenant->granted -= c->grant;
+        sc_sched_tenant_drop(s, c->tenant);
+        c->tenant = tenant;
+        c->tenant->granted += c->grant;
+        return true;
+}
+
+static void share_change(struct sc_sched *s, struct sched_client *c, const struct sc_hello *hello)
+{
+        c->share.weight      = hello->weight > 0 ? hello->weight : SCHED_WEIGHT;
+        c->share.running_max = hello->running_max;
+        if (!sc_sched_share_capped(&c->share))
+                sc_sched_uncap(s, &c->share, false);
+}
+
 bool sc_sched_client_up(struct sc_sched *s, struct sched_link *l, const struct sc_event *ev, struct sc_out *out)
 {
         const struct sc_hello *hello = &ev->msg->hello;
         struct sched_client   *c     = sc_map_get(&s->clients, (struct sc_id){ 0, hello->id });
         if (!c)
-                c = client_new(s, hello->id);
-        if (!c)
+                c = client_new(s, hello->id, hello->tenant);
+        if (!c || !tenant_change(s, c, hello->tenant))
                 return false;
         SC_ASSERT(c->link == 0);
         l->index      = c->self;
         c->link       = ev->link;
         c->since      = s->now;
         c->name_len   = name_copy(c->name, hello->name);
-        c->tenant_len = name_copy(c->tenant, hello->tenant);
+        share_change(s, c, hello);
         s->client_links++;
         sc_list_remove(&c->lost);
         if (c->doomed)
@@ -256,6 +300,8 @@ static void forget(struct sc_sched *s, struct sched_client *c)
         SC_ASSERT(c->mine.len == 0 && c->ended.len == 0 && c->link == 0 && c->body_bytes == 0);
         sc_sched_grant_shrink(s, c);
         SC_ASSERT(c->grant == 0 && c->kib == 0 && sc_list_empty(&c->hungry));
+        lane_forget(s, c);
+        sc_sched_tenant_drop(s, c->tenant);
         sc_list_remove(&c->lost);
         sc_sched_bulks_forget(c);
         sc_map_remove(&s->clients, (struct sc_id){ 0, c->id });

@@ -16,6 +16,17 @@ static uint32_t free_tasks(const struct sc_sched *s)
         return used < most ? (uint32_t)(most - used) : 0;
 }
 
+/* What there is for one client: its tenant may be limited, too. */
+static uint32_t tasks_for(const struct sc_sched *s, const struct sched_client *c)
+{
+        const struct sched_tenant *tenant = c->tenant;
+        const uint32_t             left   = free_tasks(s);
+        if (tenant->queued_max == 0)
+                return left;
+        const uint64_t own = tenant->granted < tenant->queued_max ? tenant->queued_max - tenant->granted : 0;
+        return own < left ? (uint32_t)own : left;
+}
+
 static uint32_t free_kib(const struct sc_sched *s)
 {
         uint64_t most = s->opt.bytes_max / 1024;
@@ -34,6 +45,8 @@ static void set(struct sc_sched *s, struct sched_client *c, uint32_t tasks, uint
         s->grants_freed = s->grants_freed || tasks < c->grant || kib < c->kib;
         s->grant_sum += tasks;
         s->grant_sum -= c->grant;
+        c->tenant->granted += tasks;
+        c->tenant->granted -= c->grant;
         s->kib_sum += kib;
         s->kib_sum -= c->kib;
         c->grant = tasks;
@@ -85,7 +98,7 @@ static bool raise(struct sc_sched *s, struct sched_client *c, struct sc_out *out
                 return false;
         }
         uint32_t least = c->mine.len == 0 ? LARGEST_KIB : 0;
-        uint32_t tasks = raised(c->grant, c->want, free_tasks(s), 0);
+        uint32_t tasks = raised(c->grant, c->want, tasks_for(s, c), 0);
         uint32_t kib   = raised(c->kib, c->want_kib, lendable_kib(s, c), least);
         if (tasks == c->grant && kib == c->kib)
                 return false;
@@ -129,7 +142,7 @@ void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_
         uint32_t left  = free_tasks(s);
         /* Who gets less than usual keeps nothing of it when idle, so that whoever comes last does not wait for ever. */
         uint32_t usual = left >= 2 * SCHED_GRANT_FIRST ? SCHED_GRANT_FIRST : SCHED_GRANT_FIRST - 1;
-        uint32_t tasks = smaller(smaller(usual, most), left);
+        uint32_t tasks = smaller(smaller(usual, most), tasks_for(s, c));
         uint32_t kib   = smaller(SCHED_KIB_FIRST, first_share(free_kib(s)));
         c->want        = c->want_kib = 0;
         set(s, c, c->grant + tasks, c->kib + kib);
