@@ -219,6 +219,8 @@ static int task_others(scaler_task *t, struct scene *s)
         sure(!scaler_task_cancelled(t), "scaler_task_cancelled");
         sure(scaler_task_log(t, SCALER_LOG_DEBUG, "a line") == 0, "scaler_task_log");
         sure(scaler_task_return(t, NULL) == 0, "scaler_task_return");
+        int64_t held = 0;
+        sure(scaler_task_resource(t, "cpu", &held, NULL) == 0 && held == 1000, "scaler_task_resource");
         return scaler_task_fail(t, 0, "not really", NULL);
 }
 
@@ -320,6 +322,13 @@ static int client_destroy(struct scene *s)
 static int client_cancel(struct scene *s)
 {
         return scaler_client_cancel(s->admin, scaler_future_id(s->future), 0, s->wait_ms);
+}
+
+static int client_cancel_many(struct scene *s)
+{
+        uint64_t  count = 0;
+        const int status = scaler_client_cancel_many(s->admin, NULL, 0, s->wait_ms, &count);
+        return status < 0 ? status : 0;
 }
 
 /* ---- futures ------------------------------------------------------------------------------------------------- */
@@ -546,6 +555,7 @@ const struct allocs_row allocs_rows[] = {
         TASK(scaler_task_fail, task_others, NEVER),
         TASK(scaler_task_cancelled, task_others, NEVER),
         TASK(scaler_task_log, task_others, NEVER),
+        TASK(scaler_task_resource, task_others, NEVER),
         TASK(scaler_task_defer, task_defer, NEVER),
         TASK(scaler_task_complete, task_defer, NEVER),
 
@@ -561,6 +571,7 @@ const struct allocs_row allocs_rows[] = {
         CALL(scaler_client_stop, stage_running, client_stop, WAITS, 0),
         CALL(scaler_client_destroy, stage_running, client_destroy, 0, 0),
         CALL(scaler_client_cancel, stage_waiting, client_cancel, WAITS, 0),
+        CALL(scaler_client_cancel_many, stage_waiting, client_cancel_many, WAITS, UNLINKED),
 
         CALL(scaler_future_ref, stage_ended, future_others, NEVER, 0),
         CALL(scaler_future_unref, stage_ended, future_others, NEVER, 0),

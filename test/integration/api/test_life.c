@@ -576,8 +576,11 @@ START_TEST(an_admin_sees_everything_and_may_cancel_anybodys_task)
         ck_assert_uint_eq(count, 600);
 
         cluster_release(&c);
-        for (int i = 0; i < 599; i++)
-                ck_assert_int_eq(scaler_future_result(queued[i], WAIT_MS, NULL), SCALER_E_CANCELLED);
+        for (int i = 0; i < 599; i++) {
+                const int status = scaler_future_result(queued[i], WAIT_MS, NULL);
+                /* The first lie at the worker already, and a success that beats the cancel stays one. */
+                ck_assert(status == SCALER_E_CANCELLED || (status == 0 && i < 8));
+        }
         ck_assert_int_le(scaler_future_result(running, WAIT_MS, NULL), 0);
         for (int i = 0; i < 600; i++)
                 scaler_future_unref(queued[i]);
