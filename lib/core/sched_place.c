@@ -41,6 +41,8 @@ enum sched_takes sc_sched_takes(const struct sc_sched *s, const struct sched_wor
                 return SCHED_NOT;
         if (sc_sched_fits(s, w, c->set))
                 return SCHED_NOW;
+        if (w->assigned - w->held + w->slots >= w->credit)
+                return SCHED_NOT; /* the rest of its credit is for the slots that are free */
         const struct sched_runs *runs = sc_sched_runs(w, c->set->self);
         return runs && runs->holders > 0 ? SCHED_BEHIND : SCHED_NOT;
 }
