@@ -36,10 +36,12 @@ static int submit(struct sim *w, struct sim_node *n, uint32_t task)
         struct sim_task         *t                    = &w->tasks[task];
         const struct sc_view     none                 = { "", 0 };
         struct sc_spec           spec                 = { .kind = t->kind };
+        struct sc_plan           plan                 = { .needs = { t->needs.text, strlen(t->needs.text) } };
 
         spec.flags      = t->stream ? SC_SPEC_STREAM : 0;
-        spec.priority   = (int32_t)(task % 3);
+        spec.priority   = t->priority;
         spec.retries    = t->retries;
+        spec.plan       = plan.needs.len > 0 ? &plan : NULL;
         spec.timeout_ms = t->timeout_ms;
         spec.function   = t->kind == SC_TASK_FUNCTION ? (struct sc_view){ names[t->function], 2 } : none;
         spec.body       = (struct sc_view){ body, sim_task_body(w, task, body) };

@@ -97,6 +97,8 @@ static void see_cancel(struct sim *w, const struct sim_conn *from, const struct 
 static void see(struct sim *w, const struct sim_conn *from, const struct sc_msg *msg)
 {
         const bool scheduler = w->nodes[from->node].kind == SIM_SCHEDULER;
+        if (scheduler && w->config.shared)
+                sim_ledger_said(w, from, msg);
         if (msg->kind == SC_MSG_CANCEL || msg->kind == SC_MSG_CONFIRM)
                 see_cancel(w, from, msg);
         if (msg->kind == SC_MSG_WANT)
@@ -220,6 +222,8 @@ void sim_judge_result(struct sim *w, uint32_t task, const struct sc_result *resu
                 judge_failure(w, task, result);
                 return;
         }
+        if (t->hopeless)
+                sim_fail(w, "task %u succeeded, and nobody could do it", task);
         if (t->end != SIM_SUCCEEDS)
                 sim_fail(w, "task %u succeeded and cannot", task);
         judge_success(w, task, &result->outcome);
@@ -244,6 +248,10 @@ static void judge_runs_once(struct sim *w, uint32_t task)
         const struct sim_task *t = &w->tasks[task];
         if (w->config.blips_only && t->starts > 1 && t->retries == 0)
                 sim_fail(w, "task %u was started %u times over short breaks", task, t->starts);
+        if (w->config.calm && t->starts > t->retries + 1)
+                sim_fail(w, "task %u was started %u times, and nothing ever failed", task, t->starts);
+        if (w->config.calm && t->losses > 0)
+                sim_fail(w, "task %u was lost %u times, and nothing ever failed", task, t->losses);
         if (w->config.blips_only && t->assigns == 1 && t->losses > 0)
                 sim_fail(w, "task %u was kept, and charged for %u losses", task, t->losses);
 }
