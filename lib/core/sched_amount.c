@@ -280,7 +280,9 @@ bool sc_sched_fits_without(const struct sc_sched *s, const struct sched_worker *
 
 struct sched_runs *sc_sched_runs(const struct sched_worker *w, uint32_t set)
 {
-        for (uint32_t i = 0; i < w->runs_len; i++) {
+        if (set == 0)
+                return w->runs;
+        for (uint32_t i = 1; i < w->runs_len; i++) {
                 if (w->runs[i].set == set)
                         return &w->runs[i];
         }
@@ -333,6 +335,7 @@ void sc_sched_runs_join(struct sc_sched *s, struct sched_worker *w, const struct
                 SC_ASSERT(w->runs_len < w->runs_cap);
                 runs  = &w->runs[w->runs_len++];
                 *runs = (struct sched_runs){ .set = set->self };
+                w->there |= UINT64_C(1) << set->self % 64;
                 if (w->runs_len == 2)
                         w->kind->mixed++;
         }
@@ -354,7 +357,10 @@ void sc_sched_runs_leave(struct sc_sched *s, struct sched_worker *w, const struc
         if (released)
                 hold(s, w, runs, false);
         if (runs->assigned == 0 && runs != w->runs) {
-                *runs = w->runs[--w->runs_len];
+                *runs    = w->runs[--w->runs_len];
+                w->there = 1;
+                for (uint32_t i = 1; i < w->runs_len; i++)
+                        w->there |= UINT64_C(1) << w->runs[i].set % 64;
                 if (w->runs_len == 1)
                         w->kind->mixed--;
         }

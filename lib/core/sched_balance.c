@@ -121,10 +121,10 @@ static bool recall_for(struct sc_sched *s, struct sched_worker *idle, uint32_t w
 
 static bool somebody_idles(const struct sc_sched *s)
 {
-        const struct sched_kind *kind = sc_heap_top(&s->roomy);
+        const struct sched_kind *kind = sc_sched_top(&s->roomy);
         if (!kind)
                 return false;
-        const struct sched_worker *w = sc_heap_top(&kind->roomy);
+        const struct sched_worker *w = sc_sched_top(&kind->roomy);
         return w->assigned < w->slots || s->needy > 0 || s->opt.allocate == SC_ALLOCATE_CAPABILITY;
 }
 

@@ -122,10 +122,12 @@ static void class_link(struct sc_sched *s, struct sched_class *c, struct sched_f
 {
         c->function = f;
         c->set      = set;
-        c->next     = f->first;
-        if (c->next)
-                c->next->before = c;
-        f->first = c;
+        c->before   = f->last;
+        if (c->before)
+                c->before->next = c;
+        else
+                f->first = c;
+        f->last = c;
         sc_map_put(&s->parts, class_key(f, set), c);
         c->self = sc_sched_table_put(&s->classes, c);
         s->needy += set->self != 0;
@@ -178,6 +180,8 @@ void sc_sched_class_drop(struct sc_sched *s, struct sched_class *c)
         SC_ASSERT(c->ready == 0 && c->active == SCHED_NONE && sc_list_empty(&c->alone));
         if (c->next)
                 c->next->before = c->before;
+        else
+                c->function->last = c->before;
         if (c->before)
                 c->before->next = c->next;
         else
@@ -234,7 +238,8 @@ void sc_sched_activate(struct sc_sched *s, struct sched_class *c)
         if (wanted) {
                 SC_ASSERT(s->active_len < s->active_cap);
                 c->active              = s->active_len++;
-                s->active[c->active]   = (struct sched_entry){ .class = c };
+                s->active[c->active]   = (struct sched_entry){
+                        .class = c, .set = c->set->self, .function = c->function->self };
                 s->needy_active += c->set->self != 0;
                 s->loose++;
                 return;

@@ -15,7 +15,7 @@
 bool sc_sched_kind_roomier(const void *a, const void *b)
 {
         const struct sched_kind *x = a, *y = b;
-        return sc_sched_roomier(sc_heap_top(&x->roomy), sc_heap_top(&y->roomy));
+        return sc_sched_roomier(sc_sched_top(&x->roomy), sc_sched_top(&y->roomy));
 }
 
 void sc_sched_kind_moved(void *item, size_t position)
@@ -37,7 +37,7 @@ void sc_sched_kind_changed(struct sc_sched *s, struct sched_kind *kind)
 
 /* ---- who serves what ---------------------------------------------------------------------------*/
 
-static bool knows(const struct sched_kind *kind, uint32_t function)
+bool sc_sched_kind_knows(const struct sched_kind *kind, uint32_t function)
 {
         uint32_t low = 0, high = kind->function_count;
         while (low < high) {
@@ -52,8 +52,7 @@ static bool knows(const struct sched_kind *kind, uint32_t function)
 
 bool sc_sched_kind_serves(const struct sched_kind *kind, const struct sched_class *c)
 {
-        const uint32_t set = c->set->self;
-        return (kind->sets[set / 64] >> set % 64 & 1) && knows(kind, c->function->self);
+        return sc_sched_serves(kind, c->set->self, c->function->self);
 }
 
 void sc_sched_kind_live(struct sc_sched *s, struct sched_kind *kind, bool joins)
@@ -184,6 +183,8 @@ static struct sched_kind *kind_new(struct sc_sched *s, struct sc_id key, const s
         memcpy(kind->functions, p->functions, p->len * sizeof *p->functions);
         sc_heap_init(&kind->roomy, s->mem, sc_sched_roomier, sc_sched_roomy_moved);
         sets_learn(s, kind);
+        for (uint32_t i = 0; i < p->len && p->functions[i] < SCHED_BITS; i++)
+                kind->known[p->functions[i] / 64] |= UINT64_C(1) << p->functions[i] % 64;
         kind->same = sc_map_remove(&s->kind_map, key);
         sc_map_put(&s->kind_map, key, kind);
         kind->self = sc_sched_table_put(&s->kinds, kind);

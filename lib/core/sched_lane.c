@@ -191,7 +191,7 @@ void sc_sched_lane_older(struct sc_sched *s, struct sched_lane *lane, uint64_t o
 static void group_uncap(struct sc_sched *s, struct sched_group *g)
 {
         g->standing                   = SCHED_OUT;
-        const struct sched_lane *lane = sc_heap_top(&g->ages);
+        const struct sched_lane *lane = sc_sched_top(&g->ages);
         if (!lane)
                 return;
         group_in(g, lane->order);
@@ -236,7 +236,7 @@ static struct sched_lane *group_top(struct sc_sched *s, const struct sched_group
 {
         struct sched_lane *lane;
         SC_ASSERT(heap == &g->shares || heap == &g->ages);
-        while ((lane = sc_heap_top(heap)) != NULL && !lane_stands(s, lane))
+        while ((lane = sc_sched_top(heap)) != NULL && !lane_stands(s, lane))
                 s->visits++;
         return lane;
 }
@@ -261,14 +261,36 @@ static struct sched_group *level_top(struct sc_sched *s, const struct sched_leve
 {
         struct sched_group *g;
         SC_ASSERT(heap == &level->shares || heap == &level->ages);
-        while ((g = sc_heap_top(heap)) != NULL && !group_stands(s, g))
+        while ((g = sc_sched_top(heap)) != NULL && !group_stands(s, g))
                 s->visits++;
         return g;
 }
 
+/* The only lane of its class, if there is but one and it may be placed: no heap has to be asked. */
+static struct sched_lane *only_lane(const struct sc_sched *s, const struct sched_class *c)
+{
+        if (c->tops.len != 1)
+                return NULL;
+        const struct sched_level *level = c->tops.at[0];
+        if (level->shares.len != 1)
+                return NULL;
+        const struct sched_group *g = level->shares.at[0];
+        if (g->shares.len != 1 || sc_sched_share_capped(&g->tenant->share))
+                return NULL;
+        struct sched_lane *lane = g->shares.at[0];
+        if (lane->ready == 0 || sc_sched_share_capped(&lane->client->share))
+                return NULL;
+        lane->share = lane->client->share.time;
+        lane->order = head_order(s, lane);
+        return lane;
+}
+
 struct sched_lane *sc_sched_class_pick(struct sc_sched *s, struct sched_class *c)
 {
-        for (struct sched_level *level; (level = sc_heap_top(&c->tops)) != NULL; level_out(level)) {
+        struct sched_lane *only = only_lane(s, c);
+        if (only)
+                return only;
+        for (struct sched_level *level; (level = sc_sched_top(&c->tops)) != NULL; level_out(level)) {
                 struct sched_group *g = level_top(s, level, &level->shares);
                 if (g)
                         return group_top(s, g, &g->shares);

@@ -36,6 +36,10 @@ enum sched_takes sc_sched_takes(const struct sc_sched *s, const struct sched_wor
 {
         if (!sc_sched_has_room(w) || !sc_sched_kind_serves(w->kind, c))
                 return SCHED_NOT;
+        if (s->opt.allocate == SC_ALLOCATE_CAPABILITY)
+                return SCHED_NOW;
+        if (w->held >= w->slots && c->set->self != 0 && w->runs_len == 1)
+                return SCHED_NOT;
         const bool is_long = s->opt.allocate == SC_ALLOCATE_SPREAD && c->function->expected >= SCHED_LONG;
         if (is_long && w->assigned >= 2 * w->slots)
                 return SCHED_NOT;
@@ -158,7 +162,7 @@ static struct sched_worker *least_loaded(const struct sc_sched *s, const struct 
         struct sched_worker *best = NULL;
         for (size_t i = 0; i < s->roomy.len; i++) {
                 const struct sched_kind *kind = s->roomy.at[i];
-                struct sched_worker     *w    = sc_heap_top(&kind->roomy);
+                struct sched_worker     *w    = sc_sched_top(&kind->roomy);
                 if ((!best || sc_sched_roomier(w, best)) && sc_sched_kind_serves(kind, c))
                         best = w;
         }
@@ -275,7 +279,7 @@ static bool goes_before(const struct sched_entry *a, const struct sched_entry *b
 /* Fills the keys in as they are now.  False: nothing in it may be placed. */
 static bool look(struct sc_sched *s, struct sched_entry *e)
 {
-        const struct sched_lane *lane = sc_sched_class_pick(s, e->class);
+        struct sched_lane *lane = sc_sched_class_pick(s, e->class);
         if (!lane) {
                 sc_sched_entry_stuck(s, e, false);
                 sc_sched_entry_dry(s, e, true);
@@ -284,6 +288,7 @@ static bool look(struct sc_sched *s, struct sched_entry *e)
         const struct sched_group *g    = lane->group;
         const bool                only = e->class->tops.len == 1 && g->level->shares.len == 1 && g->shares.len == 1;
         e->known       = true;
+        e->lane        = lane;
         e->priority    = lane->priority;
         e->tenant      = only ? g->tenant : NULL;
         e->client      = only ? lane->client : NULL;
@@ -293,22 +298,42 @@ static bool look(struct sc_sched *s, struct sched_entry *e)
         return true;
 }
 
-/* Among the stuck ones for a worker that has gained something; among the others for anybody. */
-static bool is_asked(const struct sched_entry *e, const struct sched_worker *w)
+/* Who asks: a worker, among those that are stuck or among the others; or, without one, anybody among the others. */
+struct asker {
+        const struct sched_worker *w;
+        bool                       stuck;
+};
+
+static bool is_asked(const struct sched_entry *e, struct asker who)
 {
-        return !e->dry && e->stuck == (w != NULL);
+        return !e->dry && e->stuck == who.stuck;
 }
 
-static struct sched_entry *first_of(struct sc_sched *s, const struct sched_worker *w, enum sched_takes *how)
+/* How a worker takes it at best, found with little effort: no more than that can come of looking closer. */
+static enum sched_takes at_best(const struct sched_worker *w, const struct sched_entry *e)
 {
-        struct sched_entry *best = NULL;
-        *how                     = SCHED_NOT;
+        if (!sc_sched_serves(w->kind, e->set, e->function))
+                return SCHED_NOT;
+        if (w->held < w->slots)
+                return SCHED_NOW;
+        return w->there >> e->set % 64 & 1 ? SCHED_BEHIND : SCHED_NOT;
+}
+
+static struct sched_entry *first_of(struct sc_sched *s, struct asker who, enum sched_takes *how)
+{
+        const struct sched_worker *w    = who.w;
+        struct sched_entry        *best = NULL;
+        *how                            = SCHED_NOT;
         for (uint32_t i = 0; i < s->active_len; i++) {
                 struct sched_entry *e = &s->active[i];
-                if (!is_asked(e, w) || (*how == SCHED_NOW && e->known && !goes_before(e, best)))
+                if (!is_asked(e, who))
                         continue;
-                enum sched_takes takes = w ? sc_sched_takes(s, w, e->class) : SCHED_NOW;
-                if (takes == SCHED_NOT || takes < *how || !look(s, e))
+                enum sched_takes takes  = w ? at_best(w, e) : SCHED_NOW;
+                const bool       behind = best && e->known && !goes_before(e, best);
+                if (takes == SCHED_NOT || takes < *how || (behind && takes == *how))
+                        continue;
+                takes = w ? sc_sched_takes(s, w, e->class) : SCHED_NOW;
+                if (takes == SCHED_NOT || takes < *how || (behind && takes == *how) || !look(s, e))
                         continue;
                 if (takes == *how && !goes_before(e, best))
                         continue;
@@ -319,18 +344,17 @@ static struct sched_entry *first_of(struct sc_sched *s, const struct sched_worke
 }
 
 /* The oldest of a lower priority whose waiting has made it higher than that. */
-static struct sched_lane *aged(struct sc_sched *s, const struct sched_worker *w, int32_t priority,
-                               enum sched_takes how)
+static struct sched_lane *aged(struct sc_sched *s, struct asker who, int32_t priority, enum sched_takes how)
 {
         struct sched_lane *best = NULL;
         int64_t            most = s->now - priority * s->opt.aging;
         for (uint32_t i = 0; i < s->active_len; i++) {
                 const struct sched_entry *e = &s->active[i];
                 int64_t                   age;
-                if (!is_asked(e, w))
+                if (!is_asked(e, who))
                         continue;
                 struct sched_lane *lane = sc_sched_class_oldest(s, e->class, priority, &age);
-                if (!lane || age >= most || (w && sc_sched_takes(s, w, e->class) < how))
+                if (!lane || age >= most || (who.w && sc_sched_takes(s, who.w, e->class) < how))
                         continue;
                 best = lane;
                 most = age;
@@ -350,9 +374,9 @@ static bool is_withheld(struct sc_sched *s, const struct sched_worker *w, const 
         own = s->active[c->active];
         for (uint32_t i = 0; i < s->active_len; i++) {
                 struct sched_entry *e = &s->active[i];
-                if (e->dry || e->class->set == c->set || (e->known && !goes_before(e, &own)))
+                if (e->dry || e->set == own.set || (e->known && !goes_before(e, &own)))
                         continue;
-                if (!sc_sched_kind_serves(w->kind, e->class) || sc_sched_fits(s, w, e->class->set) ||
+                if (!sc_sched_serves(w->kind, e->set, e->function) || sc_sched_fits(s, w, e->class->set) ||
                     !sc_sched_fits_without(s, w, e->class->set, c->set) || !look(s, e))
                         continue;
                 if (goes_before(e, &own))
@@ -361,16 +385,16 @@ static bool is_withheld(struct sc_sched *s, const struct sched_worker *w, const 
         return false;
 }
 
-static struct turn next_turn(struct sc_sched *s, const struct sched_worker *w)
+static struct turn next_turn(struct sc_sched *s, struct asker who)
 {
         enum sched_takes          how;
-        const struct sched_entry *e = first_of(s, w, &how);
-        if (!e || (how == SCHED_BEHIND && is_withheld(s, w, e->class)))
+        const struct sched_entry *e = first_of(s, who, &how);
+        if (!e || (how == SCHED_BEHIND && is_withheld(s, who.w, e->class)))
                 return (struct turn){ .lane = NULL };
         struct sched_lane *old = NULL;
         if (s->uneven > 0 && s->opt.aging != SC_NEVER)
-                old = aged(s, w, e->priority, how);
-        return old ? (struct turn){ old, false } : (struct turn){ sc_sched_class_pick(s, e->class), true };
+                old = aged(s, who, e->priority, how);
+        return old ? (struct turn){ old, false } : (struct turn){ e->lane, true };
 }
 
 /* ---- and where it goes -------------------------------------------------------------------------*/
@@ -399,8 +423,8 @@ static struct sched_worker *best_of(struct sc_sched *s, const struct sched_kind 
 
 static struct sched_worker *find_worker(struct sc_sched *s, const struct sched_class *c, enum sched_takes *how)
 {
-        const struct sched_kind *first = sc_heap_top(&s->roomy);
-        struct sched_worker     *best  = sc_heap_top(&first->roomy);
+        const struct sched_kind *first = sc_sched_top(&s->roomy);
+        struct sched_worker     *best  = sc_sched_top(&first->roomy);
         *how                           = sc_sched_takes(s, best, c);
         if (*how == SCHED_NOW)
                 return best;
@@ -454,7 +478,7 @@ static bool refill(struct sc_sched *s, struct sched_worker *w, struct sc_out *ou
         while (s->stuck > 0 && sc_sched_has_room(w)) {
                 if (!may_place(s, out))
                         return false;
-                struct turn turn = next_turn(s, w);
+                struct turn turn = next_turn(s, (struct asker){ w, true });
                 if (!turn.lane)
                         return true;
                 assign(s, w, sc_sched_ready_head(s, turn.lane), turn.in_turn, out);
@@ -471,11 +495,20 @@ static void unstick(struct sc_sched *s, const struct sched_worker *w)
         }
 }
 
+/* Where nobody has room nobody takes anything, and whoever comes to have room looks at all of it. */
+static void stick(struct sc_sched *s)
+{
+        for (uint32_t i = 0; s->room_count == 0 && s->loose > 0 && i < s->active_len; i++) {
+                if (!s->active[i].dry)
+                        sc_sched_entry_stuck(s, &s->active[i], true);
+        }
+}
+
 static void place_touched(struct sc_sched *s, struct sc_out *out)
 {
         for (struct sc_list *at; (at = sc_list_take(&s->touched)) != NULL;) {
                 struct sched_worker *w       = SC_CONTAINER(at, struct sched_worker, touch);
-                const bool           through = refill(s, w, out);
+                const bool           through = s->loose == 0 && refill(s, w, out);
                 w->touched                   = false;
                 if (sc_sched_has_room(w) && w->position == SC_HEAP_NOWHERE)
                         enter_room(s, w);
@@ -487,17 +520,20 @@ static void place_touched(struct sc_sched *s, struct sc_out *out)
 static void place_others(struct sc_sched *s, struct sc_out *out)
 {
         while (s->room_count > 0 && s->loose > 0 && may_place(s, out)) {
-                const struct turn turn = next_turn(s, NULL);
+                struct turn turn = next_turn(s, (struct asker){ NULL, false });
                 if (!turn.lane)
-                        return;
+                        break;
                 enum sched_takes     how;
                 struct sched_class  *c = turn.lane->class;
                 struct sched_worker *w = find_worker(s, c, &how);
-                if (w)
-                        hand_out(s, w, turn, turn.in_turn ? run_length(s, c) : 1, out);
+                if (w && how == SCHED_BEHIND && s->needy_active > 0)
+                        turn = next_turn(s, (struct asker){ w, false }); /* it may have something that need not wait */
+                if (w && turn.lane)
+                        hand_out(s, w, turn, turn.in_turn ? run_length(s, turn.lane->class) : 1, out);
                 else
                         sc_sched_entry_stuck(s, &s->active[c->active], true);
         }
+        stick(s);
 }
 
 void sc_sched_place(struct sc_sched *s, struct sc_out *out)

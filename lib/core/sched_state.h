@@ -31,6 +31,7 @@ enum {
         SCHED_TALLIES_MAX  = 1024, /* workers that were lost and are remembered */
         SCHED_NOTE_SIZE    = 320,
         SCHED_SETS_MAX     = 4096, /* requirement sets kept apart at once; the first is cpu=1 */
+        SCHED_BITS         = 1024, /* functions whose index is below are looked up by a bit */
         SCHED_NEEDY_MAX    = 4096, /* classes that need anything else than cpu=1 */
         SCHED_LANES_SHARE  = 4,    /* classes and lanes may take so much of bytes_max: one in four */
         SCHED_LANES_LEAST  = 1 << 20, /* bytes, however small bytes_max is */
@@ -148,6 +149,7 @@ struct sched_kind {
         struct sc_heap       roomy;            /* those with room, by load */
         size_t               position;         /* in the heap of kinds that have somebody with room */
         uint64_t             sets[SCHED_SETS_MAX / 64]; /* which it could ever fulfil */
+        uint64_t             known[SCHED_BITS / 64];    /* functions of low indices, once more */
 };
 
 /* ---- ready rows, by what they need and whose they are ------------------------------------------*/
@@ -157,7 +159,7 @@ struct sched_class;
 struct sched_function {
         struct sc_id           key;  /* hash of the name */
         struct sched_function *same; /* next of the same hash */
-        struct sched_class    *first;
+        struct sched_class    *first, *last;
         uint32_t               self, refs;
         sc_ns                  expected; /* slot-time of a run */
         uint8_t                name_len;
@@ -223,9 +225,11 @@ struct sched_lane {
 /* An active class as the choice sees it.  Keys are not higher than what they stand for. */
 struct sched_entry {
         struct sched_class  *class;
+        struct sched_lane   *lane;   /* whose turn it was when the keys were filled in */
         struct sched_tenant *tenant; /* of the only lane there is: its virtual times are read as they are now */
         struct sched_client *client;
         uint64_t             tenant_time, client_time, order;
+        uint32_t             set, function; /* of the class */
         int32_t              priority;
         bool                 known; /* the keys are filled in */
         bool                 dry;   /* nothing in it may be placed, last chances apart */
@@ -258,6 +262,7 @@ struct sched_worker {
         struct sched_runs *runs; /* the first set's stand first */
         uint32_t           runs_len, runs_cap;
         uint32_t           held; /* runs that hold amounts */
+        uint64_t           there; /* a bit for each set with runs here, modulo 64 */
         uint64_t          *used; /* of each offer */
         uint32_t           shares; /* what load is counted by: slots, or 1 */
         uint32_t           reserved; /* emptied for the last chance of this class, or SCHED_NONE */
@@ -445,6 +450,17 @@ void sc_sched_queue_init(struct sched_queue *q);
 void sc_sched_queue_add(struct sc_sched *s, struct sched_queue *q, enum sched_link_pair pair, struct sched_task *t);
 void sc_sched_queue_remove(struct sc_sched *s, struct sched_queue *q, enum sched_link_pair pair, struct sched_task *t);
 
+static inline bool sc_sched_share_capped(const struct sched_share *share)
+{
+        return share->running_max > 0 && share->running >= share->running_max;
+}
+
+/* As sc_heap_top, where a call would cost more than what it does. */
+static inline void *sc_sched_top(const struct sc_heap *heap)
+{
+        return heap->len > 0 ? heap->at[0] : NULL;
+}
+
 /* The place of a task among others: deeper nested ones first, then who came first. */
 static inline uint64_t sc_sched_order(uint8_t depth, uint64_t counter)
 {
@@ -501,9 +517,18 @@ struct sched_kind *sc_sched_kind_take(struct sc_sched *s, const struct sc_hello 
 void sc_sched_kind_drop(struct sc_sched *s, struct sched_kind *kind);
 void sc_sched_kind_live(struct sc_sched *s, struct sched_kind *kind, bool joins); /* a worker of it comes or goes */
 bool sc_sched_kind_serves(const struct sched_kind *kind, const struct sched_class *c);
+bool sc_sched_kind_knows(const struct sched_kind *kind, uint32_t function);
 bool sc_sched_kind_roomier(const void *a, const void *b);
 void sc_sched_kind_moved(void *item, size_t position);
 void sc_sched_kind_changed(struct sc_sched *s, struct sched_kind *kind); /* the heap of its workers did */
+
+static inline bool sc_sched_serves(const struct sched_kind *kind, uint32_t set, uint32_t function)
+{
+        if (!(kind->sets[set / 64] >> set % 64 & 1))
+                return false;
+        return function < SCHED_BITS ? kind->known[function / 64] >> function % 64 & 1
+                                     : sc_sched_kind_knows(kind, function);
+}
 
 /* ---- sched_class.c -----------------------------------------------------------------------------*/
 
@@ -542,7 +567,6 @@ void sc_sched_tenants_fini(struct sc_sched *s);
 struct sched_tenant *sc_sched_tenant_take(struct sc_sched *s, struct sc_view name); /* counted; NULL: no memory */
 void sc_sched_tenant_drop(struct sc_sched *s, struct sched_tenant *tenant);
 void sc_sched_share_init(struct sched_share *share, uint32_t weight, uint32_t running_max);
-bool sc_sched_share_capped(const struct sched_share *share);
 void sc_sched_share_enter(struct sched_share *share, uint64_t clock); /* something is ready again */
 void sc_sched_charge(struct sc_sched *s, struct sched_task *t, bool in_turn);   /* as it is placed */
 void sc_sched_settle(struct sc_sched *s, struct sched_task *t, sc_ns took); /* as its run ends; 0: it was not made */

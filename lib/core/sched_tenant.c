@@ -18,11 +18,6 @@ void sc_sched_share_init(struct sched_share *share, uint32_t weight, uint32_t ru
         sc_list_init(&share->capped);
 }
 
-bool sc_sched_share_capped(const struct sched_share *share)
-{
-        return share->running_max > 0 && share->running >= share->running_max;
-}
-
 void sc_sched_share_enter(struct sched_share *share, uint64_t clock)
 {
         share->credit = 0;

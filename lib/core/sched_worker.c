@@ -104,6 +104,7 @@ static bool runs_make(struct sc_sched *s, struct sched_worker *w, const struct s
         memset(w->used, 0, w->kind->offer_count * sizeof *w->used);
         w->runs[0]  = (struct sched_runs){ .set = 0 };
         w->runs_len = 1;
+        w->there    = 1;
         return true;
 }
 
