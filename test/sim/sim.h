@@ -312,6 +312,7 @@ void             sim_judge_end(struct sim *w);
 /* What is asked of the order among tasks, and the judges of it. */
 void sim_plan_config(struct sim *w);
 void sim_plan(struct sim *w);
+bool sim_amounts_same(const struct sim_amounts *a, const struct sim_amounts *b);
 bool sim_amounts_within(const struct sim_amounts *needs, const struct sim_amounts *offers, bool names_only);
 void sim_amounts_add(struct sim_amounts *sum, const struct sim_amounts *more);
 void sim_ledger_new(struct sim *w);

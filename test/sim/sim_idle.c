@@ -37,18 +37,22 @@ static struct sim_amounts at_most(const struct sim_amounts *needs, const struct 
         return a;
 }
 
-static struct sim_amounts held(const struct sim *w, const struct sim_node *n, uint32_t *count)
+struct stock { /* what is taken of what a worker offers */
+        struct sim_amounts sum;
+        uint32_t           count;
+};
+
+static struct stock held(const struct sim *w, const struct sim_node *n)
 {
-        struct sim_amounts sum = { .names = 0 };
-        *count                 = 0;
+        struct stock stock = { .count = 0 };
         for (int i = 0; i < SIM_RUNS_MAX; i++) {
                 if (n->run[i].run == 0)
                         continue;
                 const struct sim_amounts one = at_most(&w->tasks[n->run[i].task].needs, &n->offers);
-                sim_amounts_add(&sum, &one);
-                (*count)++;
+                sim_amounts_add(&stock.sum, &one);
+                stock.count++;
         }
-        return sum;
+        return stock;
 }
 
 /* Whole units are a run's own, and what shares one is no more than it. */
@@ -91,11 +95,10 @@ static void judge_gpus(struct sim *w, uint32_t node, struct sim_run *run)
 void sim_judge_held(struct sim *w, uint32_t node, struct sim_run *run)
 {
         const struct sim_node *n = &w->nodes[node];
-        uint32_t               count;
         if (!w->config.shared)
                 return;
-        const struct sim_amounts sum = held(w, n, &count);
-        if (!sim_amounts_within(&sum, &n->offers, false))
+        const struct stock stock = held(w, n);
+        if (!sim_amounts_within(&stock.sum, &n->offers, false))
                 sim_fail(w, "worker %u begins task %u that needs %s, and all it offers is %s", node, run->task,
                          w->tasks[run->task].needs.text, n->offers.text);
         judge_gpus(w, node, run);
@@ -110,13 +113,42 @@ static bool waits(const struct sim *w, const struct sim_task *t)
                n->running_max == 0 && w->tenants[n->tenant].running_max == 0;
 }
 
-static void note(const struct sim *w, struct sim_task *t, const struct sim_node *n, struct sim_amounts sum,
-                 uint32_t count)
+static bool is_at(const struct sim *w, const struct sim_task *t, const struct sim_node *n)
+{
+        return t->standing == SIM_PLACED && &w->nodes[t->at->other->node] == n;
+}
+
+static bool has_like(const struct sim *w, const struct sim_node *n, const struct sim_task *t)
+{
+        for (int i = 0; i < SIM_RUNS_MAX; i++)
+                if (n->run[i].run != 0 && sim_amounts_same(&w->tasks[n->run[i].task].needs, &t->needs))
+                        return true;
+        return false;
+}
+
+/* What waits there behind a run that has just ended takes over what that one held, as far as the scheduler knows, while
+ * the worker has begun something else with it.  So where nothing of its like runs, it is counted as if it did. */
+static struct stock promised(const struct sim *w, const struct sim_node *n, struct stock stock)
+{
+        for (uint32_t i = 0; i < w->task_count; i++) {
+                const struct sim_task *t    = &w->tasks[i];
+                bool                   like = !is_at(w, t, n) || has_like(w, n, t);
+                for (uint32_t k = 0; k < i && !like; k++)
+                        like = is_at(w, &w->tasks[k], n) && sim_amounts_same(&w->tasks[k].needs, &t->needs);
+                if (like)
+                        continue;
+                sim_amounts_add(&stock.sum, &t->needs);
+                stock.count++;
+        }
+        return stock;
+}
+
+static void note(const struct sim *w, struct sim_task *t, const struct sim_node *n, struct stock taken)
 {
         sc_ns *since = &t->fits_at[place_of(w, (uint32_t)(n - w->nodes))];
-        sim_amounts_add(&sum, &t->needs);
-        const bool fits = n->joined_at != 0 && !n->closing && waits(w, t) && count < n->slots &&
-                          sim_amounts_within(&sum, &n->offers, false);
+        sim_amounts_add(&taken.sum, &t->needs);
+        const bool fits = n->joined_at != 0 && !n->closing && waits(w, t) && taken.count < n->slots &&
+                          sim_amounts_within(&taken.sum, &n->offers, false);
         if (!fits)
                 *since = 0;
         else if (*since == 0)
@@ -135,11 +167,11 @@ static void judge(struct sim *w, uint32_t task, uint32_t node)
 /* What the worker has has changed. */
 static void look(struct sim *w, uint32_t node)
 {
-        uint32_t                 count;
-        const struct sim_amounts sum = held(w, &w->nodes[node], &count);
+        const struct sim_node *n    = &w->nodes[node];
+        const struct stock     here = held(w, n), all = promised(w, n, here);
         for (uint32_t i = 0; i < w->task_count; i++) {
                 judge(w, i, node);
-                note(w, &w->tasks[i], &w->nodes[node], sum, count);
+                note(w, &w->tasks[i], n, is_at(w, &w->tasks[i], n) ? here : all);
         }
 }
 
@@ -147,12 +179,12 @@ static void look(struct sim *w, uint32_t node)
 static void look_all(struct sim *w, uint32_t task)
 {
         for (uint32_t i = 0; i < w->node_count; i++) {
-                uint32_t count;
-                if (w->nodes[i].kind != SIM_WORKER)
+                const struct sim_node *n = &w->nodes[i];
+                if (n->kind != SIM_WORKER)
                         continue;
-                const struct sim_amounts sum = held(w, &w->nodes[i], &count);
+                const struct stock here = held(w, n);
                 judge(w, task, i);
-                note(w, &w->tasks[task], &w->nodes[i], sum, count);
+                note(w, &w->tasks[task], n, is_at(w, &w->tasks[task], n) ? here : promised(w, n, here));
         }
 }
 

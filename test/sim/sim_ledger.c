@@ -27,10 +27,7 @@ static void stand(struct sim *w, struct sim_task *t, enum sim_standing standing,
 
 static bool is_other_set(const struct sim_task *a, const struct sim_task *b)
 {
-        for (int i = 0; i < SIM_AMOUNTS; i++)
-                if (a->needs.of[i] != b->needs.of[i])
-                        return true;
-        return a->needs.names != b->needs.names;
+        return !sim_amounts_same(&a->needs, &b->needs);
 }
 
 static bool is_at(const struct sim_task *t, const struct sim_conn *at)
@@ -82,11 +79,13 @@ static void judge_offers(struct sim *w, const struct sim_task *t, const struct s
         if (!sim_amounts_within(&t->needs, &n->offers, names_only))
                 sim_fail(w, "task %u needs %s and is sent to worker %u, which offers %s", number(w, t), t->needs.text,
                          at->other->node, n->offers.text);
+        if (names_only)
+                return; /* and it may wait there for what others hold */
         const struct sim_amounts held = least_held(w, at, &sets);
         if (sets > n->slots)
                 sim_fail(w, "worker %u is sent runs with %u different needs, for %u slots", at->other->node, sets,
                          n->slots);
-        if (!sim_amounts_within(&held, &n->offers, names_only))
+        if (!sim_amounts_within(&held, &n->offers, false))
                 sim_fail(w, "worker %u is sent task %u that needs %s, beyond what it offers: %s", at->other->node,
                          number(w, t), t->needs.text, n->offers.text);
 }

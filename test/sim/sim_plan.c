@@ -49,6 +49,11 @@ static void complete(struct sim_amounts *a, uint64_t cpu)
                 set(a, SIM_CPU, cpu);
 }
 
+bool sim_amounts_same(const struct sim_amounts *a, const struct sim_amounts *b)
+{
+        return a->names == b->names && memcmp(a->of, b->of, sizeof a->of) == 0;
+}
+
 bool sim_amounts_within(const struct sim_amounts *needs, const struct sim_amounts *offers, bool names_only)
 {
         if (needs->names & ~offers->names)
@@ -258,6 +263,12 @@ static void plan_order(struct sim *w)
 
 static void tell(const struct sim *w)
 {
+        static const char *const policies[] = { "spread", "even load", "capability" };
+        printf("%s world, %s, aging %.3f s, delays to %.6f s\n", w->config.calm ? "calm" : "faulty",
+               policies[w->config.allocate], (double)w->config.aging / 1e9, (double)w->config.delay_max / 1e9);
+        for (uint32_t i = 0; i < SIM_TENANTS_MAX; i++)
+                printf("tenant %u: weight %u, at most %u tasks and %u runs\n", i, w->tenants[i].weight,
+                       w->tenants[i].queued_max, w->tenants[i].running_max);
         for (uint32_t i = 0; i < w->node_count; i++) {
                 const struct sim_node *n = &w->nodes[i];
                 if (n->kind == SIM_WORKER)
@@ -287,6 +298,6 @@ void sim_plan(struct sim *w)
         if (w->config.shared && !w->config.full)
                 plan_order(w);
         swap(w, before);
-        if (w->trace)
+        if (w->trace && w->config.shared)
                 tell(w);
 }
