@@ -573,7 +573,7 @@ SCALER_API int scaler_client_stop(scaler_client *c, int64_t timeout_ms);
 /* [last] Stops first when that was not done, for at most a second.  Its futures stay valid, and have all ended. */
 SCALER_API void scaler_client_destroy(scaler_client *c);
 
-/* The most that may be cancelled by one call is one task here; SCALER_CANCEL_FORCE kills what runs. */
+/* SCALER_CANCEL_FORCE kills what runs. */
 enum { SCALER_CANCEL_FORCE = 1 };
 typedef enum scaler_cancel_outcome {
         SCALER_CANCEL_DONE      = 0, /* ends, or has ended, as cancelled */
@@ -584,6 +584,22 @@ typedef enum scaler_cancel_outcome {
  * Blocks up to timeout_ms.  Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT, SCALER_E_STATE (not started, stopped, inside
  * a callback), SCALER_E_DENIED, or why the client gave up. */
 SCALER_API int scaler_client_cancel(scaler_client *c, scaler_id task, uint32_t flags, int64_t timeout_ms);
+
+/* Which tasks: those that everything said here is true of.  Of a zeroed one: all. */
+typedef struct scaler_selector {
+        size_t      size;
+        const char *tag;    /* that have this tag, at most 127 bytes; NULL: with any tag or none */
+        scaler_id   client; /* of this client, as scaler_client_clients() has it; nil: one's own, an admin's: all */
+} scaler_selector;
+/* [any] Cancels all unfinished tasks that fit, as scaler_client_cancel() does one, and waits until the scheduler has
+ * gone over them; those that run end when they do.  What is submitted afterwards is left alone.  Futures end as usual.
+ * Borrows selector (NULL: all) and its tag; *count_out (NULL: not wanted) becomes how many tasks it was for, an
+ * admin's without those that were being cancelled already.  Blocks up to timeout_ms.
+ * Errors: SCALER_E_INVALID, SCALER_E_DENIED (another client's), SCALER_E_TIMEOUT (it may still be carried out),
+ * SCALER_E_FULL (too many such requests at once), SCALER_E_STATE (not started, stopped, inside a callback),
+ * SCALER_E_UNREACHABLE (an admin's, and the link broke: part may be done), or why the client gave up. */
+SCALER_API int scaler_client_cancel_many(scaler_client *c, const scaler_selector *selector, uint32_t flags,
+                                         int64_t timeout_ms, uint64_t *count_out);
 
 /* [any] Gives one more reference, to the same future. */
 SCALER_API scaler_future *scaler_future_ref(scaler_future *f);

@@ -60,6 +60,9 @@ static void on_message(struct sc_cli *c, const struct sc_msg *msg, struct sc_out
         case SC_MSG_CONFIRM:
                 sc_cli_confirmed(c, &msg->confirm, out);
                 break;
+        case SC_MSG_CONFIRM_MANY:
+                sc_cli_many_confirmed(c, &msg->confirm_many, out);
+                break;
         case SC_MSG_OUTPUT:
                 sc_cli_output(c, &msg->output, out);
                 break;
@@ -130,6 +133,8 @@ static void on_application(struct sc_cli *c, const struct sc_event *ev, struct s
                 on_submit(c, &ev->msg->submit);
         else if (ev->kind == SC_EV_CANCEL)
                 sc_cli_cancel(c, &ev->msg->cancel, out);
+        else if (ev->kind == SC_EV_CANCEL_MANY)
+                sc_cli_cancel_many(c, &ev->msg->cancel_many, out);
         else if (ev->kind == SC_EV_CONSUMED)
                 sc_cli_consumed(c, ev->task, ev->count, out);
         else if (ev->kind == SC_EV_QUERY)
@@ -157,6 +162,7 @@ static void dispatch(struct sc_cli *c, const struct sc_event *ev, struct sc_out 
                 break;
         case SC_EV_SUBMIT:
         case SC_EV_CANCEL:
+        case SC_EV_CANCEL_MANY:
         case SC_EV_CONSUMED:
         case SC_EV_QUERY:
         case SC_EV_CLOSE:

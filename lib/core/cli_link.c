@@ -27,6 +27,7 @@ static void start_over(struct sc_cli *c, const struct sc_welcome *welcome)
         sc_list_splice(&c->cancels_sent, &c->cancels_due);
         sc_list_splice(&c->cancels_due, &c->cancels_sent);
         sc_list_splice(&c->streams_due, &c->streams);
+        sc_cli_many_up(c, !known);
 }
 
 void sc_cli_up(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out)
@@ -50,6 +51,7 @@ void sc_cli_down(struct sc_cli *c, struct sc_out *out)
         c->grant_tasks = c->grant_kib = 0;
         c->want_tasks = c->want_kib = 0;
         sc_cli_queries_down(c, out);
+        sc_cli_many_down(c, out);
 }
 
 /* ---- rewind -------------------------------------------------------------------------------------- */
@@ -214,13 +216,15 @@ static void ask_for_grant(struct sc_cli *c, struct sc_out *out)
 
 void sc_cli_pump(struct sc_cli *c, struct sc_out *out)
 {
-        if (c->link == 0)
+        sc_cli_many_sweep(c, out);
+        if (c->link == 0 || sc_cli_sweeping(c))
                 return;
         if (c->rewinding)
                 rewind(c, out);
         if (c->rewinding)
                 return;
         send_cancels(c, out);
+        sc_cli_many_send(c, out);
         send_streams(c, out);
         send_tasks(c, out);
         if (c->role == SC_ROLE_CLIENT)
@@ -229,7 +233,10 @@ void sc_cli_pump(struct sc_cli *c, struct sc_out *out)
 
 bool sc_cli_work_left(const struct sc_cli *c)
 {
+        if (sc_cli_sweeping(c))
+                return true;
         if (c->link == 0)
                 return false;
-        return c->rewinding || !sc_list_empty(&c->cancels_due) || !sc_list_empty(&c->streams_due) || may_send(c);
+        return c->rewinding || sc_cli_many_left(c) ||
+               !sc_list_empty(&c->cancels_due) || !sc_list_empty(&c->streams_due) || may_send(c);
 }

@@ -30,6 +30,7 @@ enum sc_event_kind {
         /* client */
         SC_EV_SUBMIT,   /* the application: msg.submit; call sc_cli_admissible() first */
         SC_EV_CANCEL,   /* the application: msg.cancel */
+        SC_EV_CANCEL_MANY, /* the application: msg.cancel_many; up_to 0: all that is admitted */
         SC_EV_CONSUMED, /* the application has taken output: `task`, `count` bytes more */
         SC_EV_QUERY,    /* the application: msg.query */
         SC_EV_CLOSE,    /* the application closes the client: say BYE, end all futures */
@@ -62,7 +63,7 @@ enum sc_effect_kind {
         SC_FX_COMPLETE,  /* msg.result: the future ends, exactly once per task */
         SC_FX_CONFIRM,   /* msg.confirm: the answer to a cancel */
         SC_FX_DELIVER,   /* msg.output: new bytes, in order, each once; status 1 (restart): forget earlier ones */
-        SC_FX_REPLY,     /* msg.*_row or msg.query_end */
+        SC_FX_REPLY,     /* msg.*_row or msg.query_end; msg.confirm_many: the answer to a cancel of many */
         SC_FX_ROOM,      /* there is room for submits again after sc_cli_admissible() said no */
         SC_FX_GIVE_UP,   /* status, text: the role cannot go on (refused, version, unreachable too long) */
         SC_FX_CLOSED,    /* SC_EV_CLOSE or SC_EV_DRAIN is carried out as far as this core is concerned */

@@ -78,6 +78,8 @@ struct sched_link *sc_sched_link(const struct sc_sched *s, sc_link_id link)
 
 static void link_remove(struct sc_sched *s, struct sched_link *l)
 {
+        if (l->bulks > 0)
+                sc_sched_bulks_drop(s, l->id);
         sc_map_remove(&s->links, (struct sc_id){ 0, l->id });
         sc_map_remove(&s->peers, (struct sc_id){ l->role, l->peer });
         sc_mem_release(s->mem, l, sizeof *l);
@@ -232,6 +234,7 @@ static void on_client_msg(struct sc_sched *s, struct sched_link *l, const struct
         switch (m->kind) {
         case SC_MSG_SUBMIT: sc_sched_on_submit(s, l, &m->submit, out); break;
         case SC_MSG_CANCEL: sc_sched_on_cancel(s, l, &m->cancel, out); break;
+        case SC_MSG_CANCEL_MANY: sc_sched_on_cancel_many(s, l, &m->cancel_many, out); break;
         case SC_MSG_WANT: sc_sched_on_want(s, sc_sched_client(s, l->index), &m->want, out); break;
         case SC_MSG_OUTPUT_ACK: sc_sched_on_output_ack(s, l, &m->output_ack, out); break;
         case SC_MSG_QUERY: sc_sched_on_query(s, l, &m->query, out); break;
@@ -302,6 +305,7 @@ static void handle(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         case SC_EV_GRANT: on_grant(s, ev); break;
         case SC_EV_SUBMIT:
         case SC_EV_CANCEL:
+        case SC_EV_CANCEL_MANY:
         case SC_EV_CONSUMED:
         case SC_EV_QUERY:
         case SC_EV_CLOSE:
@@ -320,12 +324,14 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         s->more     = false;
         bury(s);
         handle(s, ev, out);
-        sc_sched_timers_run(s, out);
+        sc_sched_plans_run(s, out);
         sc_sched_clients_expire(s);
         sc_sched_workers_todo(s, out);
         sc_sched_clients_todo(s, out);
+        sc_sched_bulks_run(s, out);
         sc_sched_orphans_expire(s, out);
         sc_sched_claims_wake(s, out);
+        sc_sched_plans_run(s, out); /* what has come back too late is not placed again */
         sc_sched_place(s, out);
         sc_sched_balance(s, out);
         sc_sched_grants_round(s, out);
@@ -335,10 +341,10 @@ sc_ns sc_sched_deadline(const struct sc_sched *s)
 {
         if (s->more)
                 return s->now;
-        sc_ns                     at    = SC_NEVER;
-        const struct sched_timer *timer = sc_heap_top(&s->timers);
-        if (timer)
-                at = sc_ns_min(at, timer->at);
+        sc_ns                    at   = SC_NEVER;
+        const struct sched_plan *plan = sc_heap_top(&s->plans);
+        if (plan)
+                at = sc_ns_min(at, plan->at);
         if (!sc_list_empty(&s->lost_clients))
                 at = sc_ns_min(at, SC_CONTAINER(s->lost_clients.next, struct sched_client, lost)->grace_at);
         if (s->claims.head != SCHED_NONE)
@@ -372,7 +378,7 @@ static void lists_init(struct sc_sched *s)
 {
         struct sc_list *const lists[] = {
                 &s->touched, &s->todo_workers, &s->todo_clients, &s->lost_clients,
-                &s->hungry,  &s->dead_workers, &s->dead_clients, &s->idle_tallies,
+                &s->hungry,  &s->dead_workers, &s->dead_clients, &s->idle_tallies, &s->bulks,
         };
         for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
                 sc_list_init(lists[i]);
@@ -433,6 +439,7 @@ void sc_sched_destroy(struct sc_sched *s)
         if (!s)
                 return;
         bury(s);
+        sc_sched_bulks_fini(s);
         sc_sched_rows_fini(s);
         sc_sched_lanes_fini(s);
         peers_destroy(s);
@@ -445,7 +452,7 @@ void sc_sched_destroy(struct sc_sched *s)
         sc_sched_table_fini(&s->worker_at, s->mem);
         sc_mem_release(s->mem, s->active, s->active_cap * sizeof *s->active);
         sc_mem_release(s->mem, s->ask, s->ask_cap * sizeof *s->ask);
-        sc_heap_fini(&s->timers);
+        sc_heap_fini(&s->plans);
         sc_heap_fini(&s->roomy);
         sc_map_fini(&s->function_map);
         sc_map_fini(&s->kind_map);

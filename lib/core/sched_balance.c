@@ -64,7 +64,7 @@ static bool rested(struct sc_sched *s, const struct sched_task *t)
         return false;
 }
 
-static void recall(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
+void sc_sched_recall(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
 {
         t->recalled_ms = life_ms(s);
         sc_sched_move(s, t, SC_MOVE_RECALL);
@@ -98,7 +98,7 @@ static bool recall_from(struct sc_sched *s, struct sched_worker *from, struct sc
                 const struct sched_class *c = sc_sched_lane(s, t->lane)->class;
                 if (!sc_sched_kind_serves(idle->kind, c) || !sc_sched_fits(s, idle, c->set) || !rested(s, t))
                         continue;
-                recall(s, t, out);
+                sc_sched_recall(s, t, out);
                 sc_sched_claim(s, idle, c->set, true);
                 claims->set[claims->len++] = c->set;
         }

@@ -242,6 +242,7 @@ static void runs_check(const struct sc_sched *s, const struct sched_worker *w, c
                         recalling += mine && t->state == SC_STATE_RECALLING;
                 }
         }
+        assigned += runs->set == 0 ? w->kept : 0; /* what those need whose task has ended is not known any more */
         SC_ASSERT(runs->assigned == assigned && runs->recalling == recalling && runs->holders <= assigned);
         SC_ASSERT(runs->assigned == runs->holders || !sc_sched_fits(s, w, sc_sched_set(s, runs->set)));
         SC_ASSERT(assigned > 0 || runs == w->runs);

@@ -110,6 +110,7 @@ static struct sched_client *client_new(struct sc_sched *s, uint64_t id, struct s
         sc_list_init(&c->todo);
         sc_list_init(&c->hungry);
         sc_list_init(&c->lost);
+        sc_list_init(&c->bulks);
         c->self = sc_sched_table_put(&s->client_at, c);
         sc_map_put(&s->clients, (struct sc_id){ 0, id }, c);
         return c;
@@ -235,6 +236,7 @@ static void dismiss(struct sc_sched *s, struct sched_client *c, struct sched_tas
                 return;
         }
         t->flags |= SCHED_VISITED;
+        sc_sched_bulks_leave(c, t);
         sc_sched_queue_remove(s, &c->mine, SCHED_MINE, t);
         sc_sched_queue_add(s, &c->mine, SCHED_MINE, t);
         sc_sched_stop(s, t, true, out);
@@ -294,6 +296,7 @@ static void forget(struct sc_sched *s, struct sched_client *c)
         lane_forget(s, c);
         sc_sched_tenant_drop(s, c->tenant);
         sc_list_remove(&c->lost);
+        sc_sched_bulks_forget(c);
         sc_map_remove(&s->clients, (struct sc_id){ 0, c->id });
         sc_sched_table_drop(&s->client_at, c->self);
         sc_list_add_tail(&s->dead_clients, &c->todo);

@@ -133,13 +133,13 @@ static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, boo
         sc_sched_charge(s, t, in_turn);
         sc_sched_move(s, t, SC_MOVE_PLACE);
         s->visits++;
-        const struct sched_function *f     = lane->class->function;
-        const struct sched_timer    *timer = sc_sched_timer(t);
+        const struct sched_function *f    = lane->class->function;
+        const struct sched_plan     *plan = sc_sched_plan(t);
         struct sc_assign *m = &sc_out_send(out, w->link, SC_MSG_ASSIGN)->assign;
         *m = (struct sc_assign){ .task = t->id, .run = t->run, .attempt = t->attempt };
         m->spec = (struct sc_spec){
                 .kind = t->kind, .flags = t->spec_flags, .priority = lane->priority, .retries = t->retries,
-                .timeout_ms = timer ? timer->timeout_ms : 0,
+                .timeout_ms = plan ? plan->timeout_ms : 0,
                 .function = { f->name, f->name_len }, .body = sc_sched_body(t), .plan = lane->class->set->plan,
         };
 }

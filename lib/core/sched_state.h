@@ -20,14 +20,17 @@ enum {
         SCHED_PAGE         = 1024, /* rows of a page; a power of two */
         SCHED_ASKERS_MAX   = 8,    /* links that may wait for the end of one cancel */
         SCHED_ASKS_MAX     = 16,   /* requests of one link for one task, unanswered */
+        SCHED_BULKS_MAX    = 16,   /* cancels of many by one link, unanswered */
         SCHED_CREDIT_MAX   = 65536,
         SCHED_GRANT_FIRST  = 1024,
         SCHED_KIB_FIRST    = 16384,
         SCHED_ROOM_BULK    = 192,  /* effects a bulk loop leaves for others; one row's end needs at most 130 */
         SCHED_ROOM_PLACE   = 64,
+        SCHED_BULK_SHARE   = 2,    /* a step's bulk cancels leave half of it to everything else */
         SCHED_ROOM_BALANCE = 32,
         SCHED_RECALL_REST_MS = 1000, /* between two recalls of one task */
         SCHED_NOTES_MAX    = 16,
+        SCHED_BACKOFF_MAX_MS = 60000, /* the longest wait before a retry, unless the plan says */
         SCHED_TALLIES_MAX  = 1024, /* workers that were lost and are remembered */
         SCHED_NOTE_SIZE    = 320,
         SCHED_SETS_MAX     = 4096, /* requirement sets kept apart at once; the first is cpu=1 */
@@ -48,6 +51,7 @@ enum {
 #define SCHED_BALANCE_REST SC_MS         /* between two looks at who is idle */
 #define SCHED_KILL_GRACE   (5 * SC_S)    /* what the worker needs to kill a run past its limit */
 #define SCHED_BACKSTOP     (10 * SC_S)   /* and what we give it on top, twice */
+#define SCHED_RELEASE_AFTER (6 * SC_S)   /* from a deadline to the end without the worker: its grace and a moment */
 
 /* ---- rows --------------------------------------------------------------------------------------*/
 
@@ -67,21 +71,30 @@ enum { /* flags of a row */
         SCHED_CHARGED  = 1 << 1, /* `run` is lost and counted among the losses */
         SCHED_FORCED   = 1 << 2, /* the worker is told to kill it */
         SCHED_VISITED  = 1 << 3, /* its client is gone for good, and it has been dealt with */
-        SCHED_TIMED    = 1 << 4, /* the block starts with a timer */
+        SCHED_PLANNED  = 1 << 4, /* the block starts with a plan */
         SCHED_IN_HEAP  = 1 << 5, /* ready, and not at the tail end of its class */
         SCHED_IN_ALONE = 1 << 6, /* ready for its last chance */
         SCHED_ALONE    = 1 << 7, /* runs its last chance; nothing may join it */
         SCHED_ANSWERED = 1 << 8  /* `run` has failed by itself and was counted; the task waits to be tried again */
 };
 
-enum sched_words { SCHED_WORDS_NONE, SCHED_WORDS_MEMORY, SCHED_WORDS_CANCELLED, SCHED_WORDS_DIED };
+enum sched_words {
+        SCHED_WORDS_NONE,
+        SCHED_WORDS_MEMORY,
+        SCHED_WORDS_CANCELLED,
+        SCHED_WORDS_DIED,
+        SCHED_WORDS_NOT_STARTED,
+        SCHED_WORDS_OVERDUE_QUEUED,
+        SCHED_WORDS_OVERDUE_BACKOFF,
+        SCHED_WORDS_OVERDUE_RUN
+};
 
 struct sched_task {
         struct sc_id      id;
         uint64_t          run;   /* the current or last one; an orphan's as its worker calls it */
         uint64_t          order; /* place among all tasks; an orphan's epoch instead */
         sc_ns             since; /* admitted, or first held */
-        uint8_t          *block; /* until the end: timer if any, body; then: outcome with its bytes, or NULL */
+        uint8_t          *block; /* until the end: plan if any, body; then: outcome with its bytes, or NULL */
         uint64_t          last_worker;
         uint32_t          block_size, self, lane, worker, client;
         struct sched_pair link[SCHED_PAIRS];
@@ -95,18 +108,38 @@ struct sched_task {
         uint8_t           losses, state, kind, spec_flags, reason, words;
 };
 
-/* The backstop of a run with a time limit; armed when the run is reported started. */
-struct sched_timer {
+/* What few tasks ask for.  Times that are not pending, or are met, are SC_NEVER. */
+struct sched_plan {
+        size_t   position;    /* in the heap of plans */
+        sc_ns    at;          /* the earliest of those below that count in the row's state; the heap's key */
+        sc_ns    wake_at;     /* BACKOFF: not before */
+        sc_ns    queue_at;    /* is to have been started by then */
+        sc_ns    deadline_at; /* is to have ended by then */
+        sc_ns    limit_at;    /* backstop of the run's time limit; armed when it is reported started */
+        sc_ns    release_at;  /* past its deadline: ends then, whether its worker has answered or not */
         uint64_t timeout_ms;
-        sc_ns    at;
-        size_t   position;
-        uint32_t row;
-        bool     told; /* STOP went out; next the link is closed */
+        uint32_t row, backoff_ms, backoff_max_ms, retried;
+        bool     told;        /* past its limit: STOP went out; next the link is closed */
+        uint8_t  tag_len, retry_len;
+        char     words[];     /* tag, retry_on */
 };
 
 struct sched_page {
         uint32_t          bucket[SCHED_PAGE]; /* heads of chains: there are as many buckets as rows ever made */
         struct sched_task task[SCHED_PAGE];
+};
+
+/* A cancel of many on its way through the rows.  It stands at a row of its client's queue, which moves it on when
+ * the row leaves; or for everybody's at a place in the table. */
+struct sched_bulk {
+        struct sc_list list, mine; /* of the scheduler, and of the client whose queue is walked */
+        sc_link_id     link;
+        uint64_t       order_max;  /* rows admitted later are none of its */
+        uint64_t       up_to, count;
+        uint32_t       ticket, cursor, end; /* end: of the table; SCHED_NONE: a client's queue is walked */
+        bool           force;
+        uint8_t        tag_len;
+        char           tag[];
 };
 
 struct sched_ask {
@@ -244,6 +277,7 @@ struct sched_link {
         uint32_t   index; /* of the client or worker */
         uint8_t    role;
         bool       welcomed;
+        uint8_t    bulks; /* cancels of many it waits for */
 };
 
 /* What came of the runs of one worker, over all its links. */
@@ -256,7 +290,9 @@ struct sched_tally {
 struct sched_worker {
         uint64_t           id, serial;
         sc_link_id         link; /* 0: gone */
-        uint32_t           self, slots, credit, assigned, recalling;
+        uint32_t           self, slots, credit, recalling;
+        uint32_t           assigned; /* runs it has: those of rows, and `kept` */
+        uint32_t           kept;     /* runs it has not answered for, whose tasks ended without it */
         struct sched_queue started, unstarted;
         struct sched_kind *kind;
         struct sched_runs *runs; /* the first set's stand first */
@@ -316,6 +352,7 @@ struct sched_client {
         bool               doomed; /* all it asked is being cancelled; a new link is welcomed after that */
         sc_ns              since, grace_at;
         struct sc_list     todo, hungry, lost;
+        struct sc_list     bulks; /* those that walk `mine` */
         uint8_t            name_len;
         char               name[SC_NAME_MAX + 1];
 };
@@ -339,8 +376,9 @@ struct sc_sched {
         uint32_t            count[SC_STATES];
         uint64_t            order, runs, bytes, ended_bytes;
         struct sched_queue  claims, orphans;
-        struct sc_heap      timers;
-        uint32_t            timer_count;
+        struct sc_heap      plans;      /* those with a time pending */
+        uint32_t            plan_count; /* of all rows */
+        struct sc_list      bulks; /* each in its turn */
         struct sched_ask   *ask;
         uint32_t            ask_cap, ask_free;
 
@@ -467,6 +505,12 @@ static inline uint64_t sc_sched_order(uint8_t depth, uint64_t counter)
         return (uint64_t)(UINT8_MAX - depth) << 56 | counter;
 }
 
+/* The how-manieth task it was, whatever its depth. */
+static inline uint64_t sc_sched_counter(uint64_t order)
+{
+        return order & ((UINT64_C(1) << 56) - 1);
+}
+
 /* ---- sched_task.c: admission, moves, ends ------------------------------------------------------*/
 
 void sc_sched_move(struct sc_sched *s, struct sched_task *t, enum sc_task_move move);
@@ -476,17 +520,47 @@ void sc_sched_claims_wake(struct sc_sched *s, struct sc_out *out);
 void sc_sched_end(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, const struct sc_outcome *outcome,
                   struct sc_out *out);
 void sc_sched_end_cancelled(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out);
+/* The same without bytes of its own, which needs no memory. */
+void sc_sched_end_plainly(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, enum sc_reason reason,
+                          enum sched_words words, struct sc_out *out);
 struct sc_view sc_sched_body(const struct sched_task *t);
-struct sched_timer *sc_sched_timer(const struct sched_task *t); /* NULL: no limit */
 void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out);
 void sc_sched_tasks_init(struct sc_sched *s);
+
+/* ---- sched_plan.c: what few tasks ask for in time ----------------------------------------------*/
+
+void               sc_sched_plans_init(struct sc_sched *s);
+struct sched_plan *sc_sched_plan(const struct sched_task *t); /* NULL: none */
+struct sc_view     sc_sched_plan_tag(const struct sched_task *t);
+const char        *sc_sched_plan_fault(const struct sc_plan *plan);
+size_t             sc_sched_plan_size(const struct sc_spec *spec); /* 0: it needs none */
+void sc_sched_plan_fill(struct sc_sched *s, struct sched_task *t, const struct sc_spec *spec);
+void sc_sched_plan_moved(struct sc_sched *s, struct sched_task *t, enum sc_task_state from);
+void sc_sched_plan_started(struct sc_sched *s, struct sched_task *t);
+void sc_sched_plan_tried(struct sc_sched *s, struct sched_task *t);
+bool sc_sched_plan_retries(const struct sched_task *t, const struct sc_outcome *outcome); /* worth another run? */
+enum sc_task_move sc_sched_plan_retry(struct sc_sched *s, struct sched_task *t);          /* RETRY or DELAY */
+bool sc_sched_overdue(const struct sc_sched *s, const struct sched_task *t);
+void sc_sched_end_overdue(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out);
+void sc_sched_plans_run(struct sc_sched *s, struct sc_out *out);
 
 /* ---- sched_cancel.c ----------------------------------------------------------------------------*/
 
 void sc_sched_on_cancel(struct sc_sched *s, struct sched_link *l, const struct sc_cancel *m, struct sc_out *out);
 void sc_sched_stop(struct sc_sched *s, struct sched_task *t, bool force, struct sc_out *out); /* ASSIGNED and on */
 void sc_sched_confirm_all(struct sc_sched *s, struct sched_task *t, enum sc_cancelled outcome, struct sc_out *out);
-void sc_sched_timers_run(struct sc_sched *s, struct sc_out *out);
+void sc_sched_stop_send(struct sc_sched *s, struct sched_task *t, bool force, struct sc_out *out);
+
+/* ---- sched_bulk.c: cancels of many -------------------------------------------------------------*/
+
+void sc_sched_on_cancel_many(struct sc_sched *s, struct sched_link *l, const struct sc_cancel_many *m,
+                             struct sc_out *out);
+void sc_sched_bulks_run(struct sc_sched *s, struct sc_out *out);
+/* The row is about to leave its client's queue. */
+void sc_sched_bulks_leave(const struct sched_client *c, const struct sched_task *t);
+void sc_sched_bulks_forget(struct sched_client *c); /* it goes, and has no rows */
+void sc_sched_bulks_drop(struct sc_sched *s, sc_link_id link);
+void sc_sched_bulks_fini(struct sc_sched *s);
 
 /* ---- sched_amount.c ----------------------------------------------------------------------------*/
 
@@ -586,6 +660,7 @@ enum sched_takes { SCHED_NOT, SCHED_BEHIND, SCHED_NOW }; /* behind: it would wai
 void sc_sched_place(struct sc_sched *s, struct sc_out *out);
 enum sched_takes sc_sched_takes(const struct sc_sched *s, const struct sched_worker *w, const struct sched_class *c);
 bool sc_sched_has_room(const struct sched_worker *w);
+void sc_sched_recall(struct sc_sched *s, struct sched_task *t, struct sc_out *out);
 void sc_sched_worker_changed(struct sc_sched *s, struct sched_worker *w);
 void sc_sched_worker_gained(struct sc_sched *s, struct sched_worker *w);
 void sc_sched_worker_leaves_room(struct sc_sched *s, struct sched_worker *w);
@@ -611,6 +686,7 @@ void sc_sched_workers_todo(struct sc_sched *s, struct sc_out *out);
 void sc_sched_orphans_expire(struct sc_sched *s, struct sc_out *out);
 void sc_sched_attach(struct sc_sched *s, struct sched_task *t);
 void sc_sched_detach(struct sc_sched *s, struct sched_task *t);
+void sc_sched_worker_keeps(struct sc_sched *s, struct sched_worker *w); /* a run whose task has just ended without it */
 void sc_sched_mark_started(struct sc_sched *s, struct sched_task *t);
 void sc_sched_send_about(struct sc_sched *s, const struct sched_task *t, enum sc_msg_kind kind, struct sc_out *out);
 void sc_sched_orphan_drop(struct sc_sched *s, struct sched_task *t, struct sc_out *out);

@@ -8,31 +8,13 @@
 
 #include "sc_assert.h"
 
-/* ---- timers ------------------------------------------------------------------------------------*/
-
-static bool fires_before(const void *a, const void *b)
-{
-        const struct sched_timer *x = a, *y = b;
-        return x->at != y->at ? x->at < y->at : x->row < y->row;
-}
-
-static void timer_moved(void *item, size_t position)
-{
-        ((struct sched_timer *)item)->position = position;
-}
-
 void sc_sched_tasks_init(struct sc_sched *s)
 {
         s->free_row = SCHED_NONE;
         s->ask_free = SCHED_NONE;
         sc_sched_queue_init(&s->claims);
         sc_sched_queue_init(&s->orphans);
-        sc_heap_init(&s->timers, s->mem, fires_before, timer_moved);
-}
-
-struct sched_timer *sc_sched_timer(const struct sched_task *t)
-{
-        return t->flags & SCHED_TIMED ? (struct sched_timer *)(void *)t->block : NULL;
+        sc_sched_plans_init(s);
 }
 
 /* ---- the block ---------------------------------------------------------------------------------*/
@@ -41,7 +23,8 @@ struct sc_view sc_sched_body(const struct sched_task *t)
 {
         if (!t->block)
                 return (struct sc_view){ "", 0 };
-        size_t skip = t->flags & SCHED_TIMED ? sizeof(struct sched_timer) : 0;
+        const struct sched_plan *plan = sc_sched_plan(t);
+        const size_t             skip = plan ? sizeof *plan + plan->tag_len + plan->retry_len : 0;
         return (struct sc_view){ t->block + skip, t->block_size - skip };
 }
 
@@ -55,14 +38,14 @@ static void block_drop(struct sc_sched *s, struct sched_task *t)
 
 static void body_drop(struct sc_sched *s, struct sched_task *t)
 {
-        struct sched_timer *timer = sc_sched_timer(t);
-        if (timer) {
-                SC_ASSERT(timer->position == SC_HEAP_NOWHERE);
-                s->timer_count--;
+        const struct sched_plan *plan = sc_sched_plan(t);
+        if (plan) {
+                SC_ASSERT(plan->position == SC_HEAP_NOWHERE);
+                s->plan_count--;
         }
         sc_sched_client(s, t->client)->body_bytes -= sc_sched_body(t).len;
         block_drop(s, t);
-        t->flags &= (uint16_t)~SCHED_TIMED;
+        t->flags &= (uint16_t)~SCHED_PLANNED;
 }
 
 static void outcome_drop(struct sc_sched *s, struct sched_task *t)
@@ -108,10 +91,14 @@ static void outcome_keep(struct sc_sched *s, struct sched_task *t, const struct 
 void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out)
 {
         static const char *const words[] = {
-                [SCHED_WORDS_NONE]      = "",
-                [SCHED_WORDS_MEMORY]    = "the scheduler had no memory for the result",
-                [SCHED_WORDS_CANCELLED] = "cancelled",
-                [SCHED_WORDS_DIED]      = "every run lost its worker",
+                [SCHED_WORDS_NONE]            = "",
+                [SCHED_WORDS_MEMORY]          = "the scheduler had no memory for the result",
+                [SCHED_WORDS_CANCELLED]       = "cancelled",
+                [SCHED_WORDS_DIED]            = "every run lost its worker",
+                [SCHED_WORDS_NOT_STARTED]     = "it was not started within its time in the queue",
+                [SCHED_WORDS_OVERDUE_QUEUED]  = "its deadline came while it waited for a worker",
+                [SCHED_WORDS_OVERDUE_BACKOFF] = "its deadline came while it waited for its time",
+                [SCHED_WORDS_OVERDUE_RUN]     = "its deadline came while a worker had it",
         };
         SC_ASSERT(t->state == SC_STATE_ENDED);
         if (t->block) {
@@ -130,6 +117,7 @@ static void release(struct sc_sched *s, struct sched_task *t)
         if (t->client != SCHED_NONE) {
                 struct sched_client *c = sc_sched_client(s, t->client);
                 outcome_drop(s, t);
+                sc_sched_bulks_leave(c, t);
                 sc_sched_queue_remove(s, &c->mine, SCHED_MINE, t);
                 sc_sched_grant_shrink(s, c);
                 if (c->mine.len == 0 && (c->doomed || c->link == 0) && sc_list_empty(&c->todo))
@@ -147,11 +135,18 @@ static void recalling(struct sc_sched *s, const struct sched_task *t, bool more)
         sc_sched_runs(w, sc_sched_set_of(s, t)->self)->recalling += more ? 1 : UINT32_MAX;
 }
 
+/* Held back until the workers have said what they have, and for no other reason. */
+static bool is_claim(const struct sched_task *t)
+{
+        const struct sched_plan *plan = sc_sched_plan(t);
+        return !plan || plan->wake_at == SC_NEVER;
+}
+
 static void leave(struct sc_sched *s, struct sched_task *t, enum sc_task_state to)
 {
         if (t->state == SC_STATE_READY)
                 sc_sched_ready_remove(s, t);
-        if (t->state == SC_STATE_BACKOFF)
+        if (t->state == SC_STATE_BACKOFF && is_claim(t))
                 sc_sched_queue_remove(s, &s->claims, SCHED_AT, t);
         if (t->state == SC_STATE_RECALLING)
                 recalling(s, t, false);
@@ -171,12 +166,14 @@ static void enter(struct sc_sched *s, struct sched_task *t, enum sc_task_state f
                 sc_sched_attach(s, t);
         if (t->state == SC_STATE_READY)
                 sc_sched_ready_add(s, t);
-        if (t->state == SC_STATE_BACKOFF)
+        if (t->state == SC_STATE_BACKOFF && is_claim(t))
                 sc_sched_queue_add(s, &s->claims, SCHED_AT, t);
         if (t->state == SC_STATE_RECALLING)
                 recalling(s, t, true);
         if (t->state == SC_STATE_ORPHAN)
                 sc_sched_queue_add(s, &s->orphans, SCHED_MINE, t);
+        if (t->flags & SCHED_PLANNED)
+                sc_sched_plan_moved(s, t, from);
         if (t->state == SC_STATE_ENDED)
                 sc_sched_ended_add(s, t);
         if (t->state == SC_STATE_FREE)
@@ -233,14 +230,24 @@ void sc_sched_end(struct sc_sched *s, struct sched_task *t, enum sc_task_move mo
         tell(s, t, out);
 }
 
-void sc_sched_end_cancelled(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out)
+void sc_sched_end_plainly(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, enum sc_reason reason,
+                          enum sched_words words, struct sc_out *out)
 {
         sc_sched_move(s, t, move);
         SC_ASSERT(t->state == SC_STATE_ENDED);
         body_drop(s, t);
-        t->reason = SC_REASON_CANCELLED;
-        t->words  = SCHED_WORDS_CANCELLED;
+        t->reason = (uint8_t)reason;
+        t->words  = (uint8_t)words;
         tell(s, t, out);
+}
+
+/* What a worker had until its deadline ended by that, whoever stopped it. */
+void sc_sched_end_cancelled(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out)
+{
+        if (sc_task_is_held(t->state) && sc_sched_overdue(s, t))
+                sc_sched_end_overdue(s, t, move, out);
+        else
+                sc_sched_end_plainly(s, t, move, SC_REASON_CANCELLED, SCHED_WORDS_CANCELLED, out);
 }
 
 /* ---- admission ---------------------------------------------------------------------------------*/
@@ -257,7 +264,7 @@ static const char *spec_fault(const struct sc_spec *spec)
                 return "a task's body that is too big";
         if (spec->priority < -SC_PRIORITY_MAX || spec->priority > SC_PRIORITY_MAX)
                 return "a priority out of bounds";
-        return NULL;
+        return sc_sched_plan_fault(spec->plan);
 }
 
 static const char *submit_fault(const struct sched_client *c, const struct sc_submit *m)
@@ -280,9 +287,9 @@ struct reserved {
 static bool reserve(struct sc_sched *s, struct sched_client *c, const struct sc_spec *spec, struct sc_view needs,
                     struct reserved *r)
 {
-        size_t timer = spec->timeout_ms > 0 ? sizeof(struct sched_timer) : 0;
-        *r           = (struct reserved){ .size = timer + spec->body.len };
-        if (timer > 0 && !sc_heap_reserve(&s->timers, s->timer_count + 1u))
+        const size_t plan = sc_sched_plan_size(spec);
+        *r                = (struct reserved){ .size = plan + spec->body.len };
+        if (plan > 0 && !sc_heap_reserve(&s->plans, s->plan_count + 1u))
                 return false;
         r->block = r->size > 0 ? sc_mem_alloc(s->mem, r->size) : NULL;
         if (r->size > 0 && !r->block)
@@ -294,14 +301,6 @@ static bool reserve(struct sc_sched *s, struct sched_client *c, const struct sc_
         return false;
 }
 
-static void timer_fill(struct sc_sched *s, struct sched_task *t, uint64_t timeout_ms)
-{
-        t->flags |= SCHED_TIMED;
-        *sc_sched_timer(t) = (struct sched_timer){
-                .timeout_ms = timeout_ms, .position = SC_HEAP_NOWHERE, .row = t->self };
-        s->timer_count++;
-}
-
 /* A new row, or an orphan that becomes this client's task. */
 static void fill(struct sc_sched *s, struct sched_task *t, struct sched_client *c, const struct sc_spec *spec)
 {
@@ -311,8 +310,8 @@ static void fill(struct sc_sched *s, struct sched_task *t, struct sched_client *
         t->kind       = spec->kind;
         t->spec_flags = spec->flags;
         t->retries    = spec->retries;
-        if (spec->timeout_ms > 0)
-                timer_fill(s, t, spec->timeout_ms);
+        if (sc_sched_plan_size(spec) > 0)
+                sc_sched_plan_fill(s, t, spec);
         struct sc_view body = sc_sched_body(t);
         if (body.len > 0)
                 memcpy(t->block + (t->block_size - body.len), spec->body.ptr, body.len);
@@ -334,6 +333,7 @@ static void adopt(struct sc_sched *s, struct sched_task *t, uint64_t held_epoch,
                 .task = t->id, .run = t->run, .held_epoch = held_epoch, .held_run = held_run };
         if (t->flags & SCHED_STARTED)
                 sc_sched_mark_started(s, t);
+        sc_sched_plan_moved(s, t, SC_STATE_ORPHAN); /* it had none when it moved */
         sc_sched_running(s, sc_sched_client(s, t->client), true);
 }
 
@@ -361,8 +361,10 @@ static void admit(struct sc_sched *s, struct sched_task *t, struct sched_client 
                 refuse(s, t, out);
                 return;
         }
-        bool claimable = (spec->flags & SC_SPEC_RESUBMITTED) && s->now < s->claim_end;
-        sc_sched_move(s, t, claimable ? SC_MOVE_DELAY : SC_MOVE_ADMIT);
+        bool delayed = (spec->flags & SC_SPEC_RESUBMITTED) && s->now < s->claim_end;
+        if (!is_claim(t))
+                delayed = true;
+        sc_sched_move(s, t, delayed ? SC_MOVE_DELAY : SC_MOVE_ADMIT);
 }
 
 /* What an orphan needs is known only now: until then it counts as one that needs what most do. */

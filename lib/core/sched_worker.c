@@ -11,25 +11,6 @@
 
 /* ---- runs of a worker --------------------------------------------------------------------------*/
 
-static void timer_arm(struct sc_sched *s, struct sched_task *t)
-{
-        struct sched_timer *timer = sc_sched_timer(t);
-        if (!timer || timer->position != SC_HEAP_NOWHERE)
-                return;
-        sc_ns limit = timer->timeout_ms < (uint64_t)INT64_MAX ? sc_ns_from_ms((int64_t)timer->timeout_ms) : SC_NEVER;
-        timer->at   = sc_ns_add(sc_ns_add(s->now, limit), SCHED_KILL_GRACE + SCHED_BACKSTOP);
-        timer->told = false;
-        if (timer->at != SC_NEVER)
-                sc_heap_push(&s->timers, timer);
-}
-
-static void timer_disarm(struct sc_sched *s, struct sched_task *t)
-{
-        struct sched_timer *timer = sc_sched_timer(t);
-        if (timer && timer->position != SC_HEAP_NOWHERE)
-                sc_heap_remove(&s->timers, timer->position);
-}
-
 void sc_sched_attach(struct sc_sched *s, struct sched_task *t)
 {
         struct sched_worker *w = sc_sched_worker(s, t->worker);
@@ -43,7 +24,6 @@ void sc_sched_attach(struct sc_sched *s, struct sched_task *t)
 void sc_sched_detach(struct sc_sched *s, struct sched_task *t)
 {
         struct sched_worker *w = sc_sched_worker(s, t->worker);
-        timer_disarm(s, t);
         sc_sched_queue_remove(s, t->flags & SCHED_STARTED ? &w->started : &w->unstarted, SCHED_AT, t);
         if (t->flags & SCHED_ALONE)
                 w->alone = false;
@@ -58,10 +38,35 @@ void sc_sched_detach(struct sc_sched *s, struct sched_task *t)
                 sc_sched_worker_gained(s, w);
 }
 
+void sc_sched_worker_keeps(struct sc_sched *s, struct sched_worker *w)
+{
+        SC_ASSERT(!w->gone);
+        w->kept++;
+        sc_sched_runs_join(s, w, sc_sched_set(s, 0));
+        sc_sched_worker_changed(s, w);
+}
+
+/* It reports on a run that no row has: on a link that is up that is one whose task has ended without it. */
+static void kept_answered(struct sc_sched *s, struct sched_worker *w)
+{
+        if (w->kept == 0)
+                return;
+        w->kept--;
+        sc_sched_runs_leave(s, w, sc_sched_set(s, 0));
+        sc_sched_worker_gained(s, w);
+}
+
+/* Its worker is gone, and nobody will say what came of them. */
+static void kept_forget(struct sc_sched *s, struct sched_worker *w)
+{
+        for (; w->kept > 0; w->kept--)
+                sc_sched_runs_leave(s, w, sc_sched_set(s, 0));
+}
+
 void sc_sched_mark_started(struct sc_sched *s, struct sched_task *t)
 {
         struct sched_worker *w = sc_sched_worker(s, t->worker);
-        timer_arm(s, t);
+        sc_sched_plan_started(s, t);
         if (t->flags & SCHED_STARTED)
                 return;
         sc_sched_queue_remove(s, &w->unstarted, SCHED_AT, t);
@@ -315,6 +320,7 @@ static void lose(struct sc_sched *s, struct sched_worker *w, struct sched_task *
         if (charged) {
                 t->flags |= SCHED_CHARGED;
                 t->losses++;
+                sc_sched_plan_tried(s, t);
                 w->tally->lost++;
                 s->lost++;
         } else {
@@ -350,6 +356,7 @@ void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, bool order
                 sc_sched_text(&line, " runs");
         }
         sc_sched_unreserve(s, w);
+        kept_forget(s, w);
         w->gone    = true;
         w->orderly = orderly;
         w->link    = 0;
@@ -420,9 +427,11 @@ void sc_sched_on_started(struct sc_sched *s, struct sched_worker *w, const struc
 void sc_sched_on_returned(struct sc_sched *s, struct sched_worker *w, const struct sc_about_run *m, struct sc_out *out)
 {
         struct sched_task *t = sc_sched_held(s, w, m->task, m->run);
-        if (t && t->state == SC_STATE_CANCELLING)
+        if (!t)
+                kept_answered(s, w);
+        else if (t->state == SC_STATE_CANCELLING)
                 sc_sched_end_cancelled(s, t, SC_MOVE_RETURN, out);
-        else if (t) {
+        else {
                 t->attempt--; /* it was never made */
                 sc_sched_move(s, t, SC_MOVE_RETURN);
         }
@@ -432,11 +441,6 @@ static bool is_outcome(const struct sc_outcome *o)
 {
         return o->reason < SC_REASONS && o->how < SC_HOWS && o->text.len <= SC_TEXT_MAX &&
                o->result.len <= SC_RESULT_MAX && o->errors.len <= SC_RESULT_MAX;
-}
-
-static bool is_own_failure(uint8_t reason)
-{
-        return reason == SC_REASON_TASK || reason == SC_REASON_NOT_STARTED || reason == SC_REASON_RUN_TIMEOUT;
 }
 
 /* The worker says how long it took, but that cannot be longer than the task is here. */
@@ -456,13 +460,19 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
                 return;
         }
         struct sched_task *t = sc_sched_held(s, w, m->task, m->run);
-        if (!t)
+        if (!t) {
+                kept_answered(s, w);
                 return;
+        }
         measure(s, t, m->outcome.wall_us);
         struct sc_outcome outcome = m->outcome;
         bool              success = outcome.reason == SC_REASON_SUCCESS;
         w->tally->done += success;
         w->tally->failed += !success;
+        if (sc_sched_overdue(s, t)) {
+                sc_sched_end_overdue(s, t, SC_MOVE_FINISH, out);
+                return;
+        }
         if (!success && t->state == SC_STATE_CANCELLING)
                 outcome.reason = SC_REASON_CANCELLED;
         else if (outcome.reason == SC_REASON_CANCELLED && (t->flags & SCHED_FORCED))
@@ -472,10 +482,10 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
                 sc_sched_move(s, t, SC_MOVE_RETURN); /* stopped for a task of that id that is gone, and kept */
                 return;
         }
-        if (t->state != SC_STATE_CANCELLING && is_own_failure(outcome.reason) && t->retries > 0) {
+        if (t->state != SC_STATE_CANCELLING && sc_sched_plan_retries(t, &outcome)) {
                 t->retries--;
                 t->flags |= SCHED_ANSWERED;
-                sc_sched_move(s, t, SC_MOVE_RETRY);
+                sc_sched_move(s, t, sc_sched_plan_retry(s, t));
                 return;
         }
         sc_sched_end(s, t, SC_MOVE_FINISH, &outcome, out);

@@ -439,6 +439,7 @@ static void dispatch(struct sc_work *w, const struct sc_event *ev, struct sc_out
                 break;
         case SC_EV_SUBMIT:
         case SC_EV_CANCEL:
+        case SC_EV_CANCEL_MANY:
         case SC_EV_CONSUMED:
         case SC_EV_QUERY:
         case SC_EV_CLOSE:

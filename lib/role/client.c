@@ -326,7 +326,9 @@ int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout
                 status = c->given_up ? c->given_up : SC_E_STATE;
         bool first = false;
         if (!status) {
-                r->query.ticket = ++c->tickets;
+                r->query.ticket       = ++c->tickets;
+                r->cancel_many.ticket = c->tickets;
+                r->cancel_many.up_to  = c->sequence; /* what is submitted later is none of its */
                 sc_list_add_tail(&c->requests, &r->link);
                 first = sc_client_mark_posted(c);
         }
@@ -353,6 +355,37 @@ int scaler_client_cancel(scaler_client *c, scaler_id task, uint32_t flags, int64
         struct sc_request r = { .cancel = true, .task = { task.hi, task.lo }, .force = flags & SCALER_CANCEL_FORCE };
         const int         status = sc_client_ask(c, &r, timeout_ms);
         return status ? status : r.status;
+}
+
+static int take_selector(const scaler_client *c, const scaler_selector *selector, struct sc_request *r)
+{
+        scaler_selector s;
+        scaler_init(&s, sizeof s);
+        if (selector && !sc_sized_in(&s, sizeof s, selector))
+                return SC_E_INVALID;
+        if (s.client.hi != 0 || (s.tag && strlen(s.tag) > SC_NAME_MAX))
+                return SC_E_INVALID;
+        if (!c->admin && s.client.lo != 0 && s.client.lo != c->id)
+                return SC_E_DENIED;
+        snprintf(r->tag, sizeof r->tag, "%s", s.tag ? s.tag : "");
+        r->cancel_many.client = s.client.lo;
+        return 0;
+}
+
+int scaler_client_cancel_many(scaler_client *c, const scaler_selector *selector, uint32_t flags, int64_t timeout_ms,
+                              uint64_t *count_out)
+{
+        struct sc_request r = { .many = true, .cancel_many = { .force = flags & SCALER_CANCEL_FORCE } };
+        if (!c || (flags & ~(uint32_t)SCALER_CANCEL_FORCE))
+                return SC_E_INVALID;
+        int status = take_selector(c, selector, &r);
+        if (!status)
+                status = sc_client_ask(c, &r, timeout_ms);
+        if (!status)
+                status = r.status;
+        if (!status && count_out)
+                *count_out = r.next;
+        return status;
 }
 
 /* The client of a future, or NULL when it is gone; the caller promises (scaler.h) not to destroy it meanwhile. */

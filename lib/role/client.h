@@ -17,6 +17,9 @@ struct sc_request { /* somebody waits for it, on whose stack it is; on a list un
         bool                cancel; /* else a query */
         struct sc_id        task;
         bool                force;
+        bool                  many; /* a cancel of many: what is asked, without its tag, and what is answered */
+        struct sc_cancel_many cancel_many;
+        char                  tag[SC_NAME_MAX + 1];
         struct sc_query_msg query;
         int                 status; /* when done: an outcome, or a negative status */
         uint64_t            next;

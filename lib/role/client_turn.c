@@ -81,9 +81,20 @@ static uint32_t ticket_of(const struct sc_msg *row)
                 return row->task_row.ticket;
         case SC_MSG_QUERY_END:
                 return row->query_end.ticket;
+        case SC_MSG_CONFIRM_MANY:
+                return row->confirm_many.ticket;
         default:
                 return 0;
         }
+}
+
+/* The last word to a request. */
+static void finish(struct scaler_client *c, struct sc_request *r, int status, uint64_t next)
+{
+        r->done   = true;
+        r->status = status;
+        r->next   = next;
+        sc_gate_changed(c->gate);
 }
 
 static void on_reply(void *role, const struct sc_msg *row)
@@ -95,15 +106,12 @@ static void on_reply(void *role, const struct sc_msg *row)
                 struct sc_request *r = SC_CONTAINER(n, struct sc_request, link);
                 if (r->cancel || r->query.ticket != ticket)
                         continue;
-                if (row->kind != SC_MSG_QUERY_END) {
-                        if (r->count < r->capacity)
-                                r->take(r, row);
-                        break;
-                }
-                r->done   = true;
-                r->status = row->query_end.status;
-                r->next   = row->query_end.next;
-                sc_gate_changed(c->gate);
+                if (row->kind == SC_MSG_QUERY_END)
+                        finish(c, r, row->query_end.status, row->query_end.next);
+                else if (row->kind == SC_MSG_CONFIRM_MANY)
+                        finish(c, r, row->confirm_many.status, row->confirm_many.count);
+                else if (r->count < r->capacity)
+                        r->take(r, row);
                 break;
         }
         sc_gate_unlock(c->gate);
@@ -279,11 +287,19 @@ static void do_todo(struct scaler_client *c, sc_ns now)
         }
 }
 
+/* Locked: a cancel of many waits for the submits that were before it and came to the front after this turn began. */
+static bool is_early(const struct scaler_client *c, const struct sc_request *r)
+{
+        if (!r->many || sc_list_empty(&c->submits))
+                return false;
+        return SC_CONTAINER(c->submits.next, struct scaler_future, work)->id.lo <= r->cancel_many.up_to;
+}
+
 static struct sc_request *unasked(struct scaler_client *c)
 {
         for (struct sc_list *n = c->requests.next; n != &c->requests; n = n->next) {
                 struct sc_request *r = SC_CONTAINER(n, struct sc_request, link);
-                if (!r->asked)
+                if (!r->asked && !is_early(c, r))
                         return r;
         }
         return NULL;
@@ -304,6 +320,8 @@ static void ask_all(struct scaler_client *c, sc_ns now)
                 c->batch.urgent = true;
                 if (copied.cancel)
                         sc_cli_shell_cancel(c->shell, copied.task, copied.force, now);
+                else if (copied.many)
+                        sc_cli_shell_cancel_many(c->shell, &copied.cancel_many, copied.tag, now);
                 else
                         sc_cli_shell_query(c->shell, &copied.query, now);
         }

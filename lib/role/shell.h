@@ -94,10 +94,11 @@ sc_ns sc_cli_shell_deadline(const struct sc_cli_shell *x);
 void  sc_cli_shell_tick(struct sc_cli_shell *x, sc_ns now);
 void  sc_cli_shell_flush(struct sc_cli_shell *x, sc_ns now);
 /* `sequence` is above every earlier one; holes are fine.  0, or the status of sc_cli_admissible().  From inside an
- * upcall: only from room(), else SC_E_STATE.  The other four may be called from inside any upcall: they queue, and give
+ * upcall: only from room(), else SC_E_STATE.  The other five may be called from inside any upcall: they queue, and give
  * SC_E_NOMEM when there is no room for that. */
 int   sc_cli_shell_submit(struct sc_cli_shell *x, const struct sc_spec *spec, uint64_t sequence, sc_ns now);
 int   sc_cli_shell_cancel(struct sc_cli_shell *x, struct sc_id task, bool force, sc_ns now);
+int   sc_cli_shell_cancel_many(struct sc_cli_shell *x, const struct sc_cancel_many *many, const char *tag, sc_ns now);
 int   sc_cli_shell_consumed(struct sc_cli_shell *x, struct sc_id task, uint64_t bytes, sc_ns now);
 int   sc_cli_shell_query(struct sc_cli_shell *x, const struct sc_query_msg *query, sc_ns now);
 void  sc_cli_shell_close(struct sc_cli_shell *x, sc_ns now);

@@ -22,8 +22,10 @@ KINDS = {
     'SUBMIT': (16, dict(TASK, **SPEC)),
     'CANCEL': (17, dict(TASK, force=3)),
     'WANT': (18, {'tasks': 1, 'kib': 2}),
+    'CANCEL_MANY': (19, {'ticket': 1, 'client': 2, 'up_to': 3, 'force': 4, 'tag': 5}),
     'RESULT': (32, dict(TASK, attempts=3, losses=4, worker=5, **OUTCOME)),
     'CONFIRM': (33, dict(TASK, outcome=3)),
+    'CONFIRM_MANY': (34, {'ticket': 1, 'count': 2, 'status': 3}),
     'ASSIGN': (48, dict(RUN, attempt=4, **SPEC)),
     'STOP': (49, dict(RUN, force=4)),
     'RECALL': (50, RUN),
@@ -184,6 +186,9 @@ def vectors():
     yield good('a_small_result', 'RESULT', **T, attempts=1, worker=W, result=b'\x31')
     yield good('a_result_with_all_sixteen_fields', 'RESULT', **T, attempts=3, losses=2, worker=W, **ENDED)
     yield good('a_confirm', 'CONFIRM', **T, outcome=2)
+    yield good('a_cancel_of_all', 'CANCEL_MANY')
+    yield good('a_cancel_of_many', 'CANCEL_MANY', ticket=1, client=C, up_to=300, force=True, tag='night')
+    yield good('a_confirm_of_many', 'CONFIRM_MANY', ticket=1, count=1000000, status=-6)
     yield good('an_assign', 'ASSIGN', **R, attempt=1, function='square', body=bytes.fromhex('810191c40107'))
     yield good('an_assign_with_needs', 'ASSIGN', **R, attempt=2, function='f', plan={'needs': 'cpu=2000,gpu=500,linux'})
     yield good('a_stop', 'STOP', **R, force=True)

@@ -181,6 +181,23 @@ class Cluster(ToolTest):
         done = run("scaler-ctl", url, "cancel", ids[0])
         self.assert_ends(done, 3)
 
+    def test_ctl_cancels_many(self):
+        _, url = self.start_scheduler()
+        self.start_worker(url, "-j1")
+        for words in (("--client", None), ("--all",)):
+            process = self.start("scaler-run", "-s", url, "sleep", ":::", *["100"] * 5)
+            wait_until(lambda: self.ctl(url, "status")[0]["slots_busy"] == 1, "a task runs")
+            wait_until(lambda: len(self.ctl(url, "list")) == 5, "all tasks are there")
+            client, = [c["id"] for c in self.ctl(url, "clients") if c["tasks"] == 5]
+            self.assertEqual(self.ctl(url, "cancel", "--tag", "none has it"), [{"cancelled": 0}])
+            self.assertEqual(self.ctl(url, "cancel", "--client", "0" * 31 + "1"), [{"cancelled": 0}])
+            words = [client if word is None else word for word in words]
+            self.assertEqual(self.ctl(url, "cancel", *words), [{"cancelled": 5}])
+            code, _, err = self.finish(process)
+            self.assertEqual(code, 5, err)
+        done = run("scaler-ctl", url, "cancel", "--all")
+        self.assertEqual((done.returncode, done.stdout), (0, b"0 tasks cancelled or told to stop\n"))
+
     def test_a_client_that_is_interrupted_once_gives_up_what_has_not_started(self):
         _, url = self.start_scheduler()
         self.start_worker(url, "-j2", "--prefetch=none")

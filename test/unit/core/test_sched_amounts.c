@@ -1,4 +1,4 @@
-/* Transcripts of the scheduler's core: what tasks need and workers offer, policies, limits of how many kinds of need. */
+/* Transcripts of the scheduler's core: what tasks need and workers offer, policies, how many needs there may be. */
 #include "test_sched_kit.h"
 
 #include "run_tests.h"

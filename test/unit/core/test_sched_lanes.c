@@ -1,4 +1,4 @@
-/* Transcripts of the scheduler's core: whose turn it is - priorities, ageing, shares, limits - and how tasks are spread. */
+/* Transcripts of the scheduler's core: whose turn it is by priority, age and share, and how tasks are spread. */
 #include "test_sched_kit.h"
 
 #include "run_tests.h"
@@ -324,16 +324,22 @@ START_TEST(a_run_not_begun_is_not_kept_beyond_the_limit)
 {
         for (int running = 0; running < 2; running++) {
                 setup((struct sc_sched_options){ .tasks_max = 0 });
-                client_of(C, CLIENT, "a", 0, 1);
-                worker_up(W, WORKER, 1, 1);
+                client_of(C, CLIENT, "a", 0, 2);
+                worker_up(W, WORKER, 2, 2);
                 submit_many(C, CLIENT, 1, 2);
-                const struct sc_hold hold = { task(CLIENT, 1), EPOCH, run_of(CLIENT, 1), running ? SC_HOLD_RUNNING : 0 };
-                bye(W);
-                worker_up(W2, WORKER + 1, 1, 1); /* gets the first one again */
-                done(W2, hold.task, run_of(CLIENT, 1), SC_REASON_SUCCESS);
-                about(W2, SC_MSG_STARTED, task(CLIENT, 2), run_of(CLIENT, 2));
-                down(W2);
-                ck_assert_uint_eq(stats().tasks_assigned, 0);
+                const struct sc_hold hold = {
+                        .task = task(CLIENT, 2), .epoch = EPOCH, .run = run_of(CLIENT, 2),
+                        .flags = running ? SC_HOLD_RUNNING : 0 };
+                down(W);
+                down(C);
+                client_of(C2, CLIENT, "a", 0, 1);
+                worker_up(W2, WORKER + 1, 1, 1);
+                ck_assert_uint_eq(got(W2).lo, 1);
+                worker_up_holding(W, WORKER, 2, 2, &hold, 1);
+                ck_assert_uint_eq(sends(W, running ? SC_MSG_KEEP : SC_MSG_DROP), 1);
+                ck_assert_uint_eq(stats().tasks_assigned, running ? 2 : 1);
+                done(W2, task(CLIENT, 1), run_of(CLIENT, 1), SC_REASON_SUCCESS);
+                ck_assert_uint_eq(stats().tasks_assigned, 1);
                 teardown();
         }
 }
