@@ -37,7 +37,7 @@ enum sched_takes sc_sched_takes(const struct sc_sched *s, const struct sched_wor
         if (!sc_sched_has_room(w) || !sc_sched_kind_serves(w->kind, c))
                 return SCHED_NOT;
         if (s->opt.allocate == SC_ALLOCATE_CAPABILITY)
-                return SCHED_NOW;
+                return w->runs_len < w->runs_cap || sc_sched_runs(w, c->set->self) ? SCHED_NOW : SCHED_NOT;
         if (w->held >= w->slots && c->set->self != 0 && w->runs_len == 1)
                 return SCHED_NOT;
         const bool is_long = s->opt.allocate == SC_ALLOCATE_SPREAD && c->function->expected >= SCHED_LONG;
@@ -310,11 +310,11 @@ static bool is_asked(const struct sched_entry *e, struct asker who)
 }
 
 /* How a worker takes it at best, found with little effort: no more than that can come of looking closer. */
-static enum sched_takes at_best(const struct sched_worker *w, const struct sched_entry *e)
+static enum sched_takes at_best(const struct sc_sched *s, const struct sched_worker *w, const struct sched_entry *e)
 {
         if (!sc_sched_serves(w->kind, e->set, e->function))
                 return SCHED_NOT;
-        if (w->held < w->slots)
+        if (w->held < w->slots || s->opt.allocate == SC_ALLOCATE_CAPABILITY)
                 return SCHED_NOW;
         return w->there >> e->set % 64 & 1 ? SCHED_BEHIND : SCHED_NOT;
 }
@@ -328,7 +328,7 @@ static struct sched_entry *first_of(struct sc_sched *s, struct asker who, enum s
                 struct sched_entry *e = &s->active[i];
                 if (!is_asked(e, who))
                         continue;
-                enum sched_takes takes  = w ? at_best(w, e) : SCHED_NOW;
+                enum sched_takes takes  = w ? at_best(s, w, e) : SCHED_NOW;
                 const bool       behind = best && e->known && !goes_before(e, best);
                 if (takes == SCHED_NOT || takes < *how || (behind && takes == *how))
                         continue;
