@@ -142,7 +142,9 @@ struct sim_node {
         uint32_t               taken; /* tasks, by a liar */
         struct sim_amounts     offers;              /* worker */
         uint32_t               tenant, weight, running_max; /* client */
-        sc_ns                  joined_at;           /* worker: welcomed, and its link is up; 0: not */
+        sc_ns                  joined_at;                   /* worker: welcomed; 0: not */
+        sc_ns                  sweep_at[2];                 /* client: when it cancels many, and of which tag */
+        uint32_t               sweep_tag[2], sweeps, swept; /* asked, and answered */
 };
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */
@@ -176,6 +178,9 @@ struct sim_task {
         /* what it asks for besides */
         struct sim_amounts needs;
         int32_t            priority;
+        uint64_t           not_before_ms, queue_ms, deadline_ms;
+        uint32_t           backoff_ms, backoff_max_ms;
+        const char        *retry_on, *tag;
         bool               hopeless; /* no worker will ever offer what it needs */
         /* what the scheduler knows of it */
         uint8_t          standing;    /* enum sim_standing */
@@ -184,6 +189,11 @@ struct sim_task {
         sc_ns            heard_at, ready_at, recalled_at;
         sc_ns            passed_at; /* somebody was placed before it who should not have been; 0: nobody */
         uint32_t         passed_by;
+        /* of its times */
+        sc_ns    submitted_at, answered_at; /* answered: the scheduler heard of a run's end */
+        uint32_t failures;
+        bool     swept; /* by a cancel of many, */
+        sc_ns    swept_at; /* the first one */
         sc_ns            fits_at[SIM_WORKERS_MAX]; /* since when that worker could have begun it; 0: it could not */
 };
 
@@ -214,7 +224,7 @@ struct sim_config {
         bool poison_only, blips_only, liars, cancels, streams, big, slow_readers, refused_functions;
         uint32_t schedulers, clients, admins, workers, hostiles, tasks;
         /* shared: see sim_plan.c; calm: and no fault ever happens; full: see sim_full.c */
-        bool     shared, calm, full, needs, shares, caps;
+        bool     shared, calm, full, needs, shares, caps, times;
         uint8_t  allocate;
         sc_ns    aging;
         uint32_t tasks_max, client_tasks_max;
@@ -322,6 +332,17 @@ void sim_ledger_gone(struct sim *w, const struct sim_conn *at);
 void sim_idle_changed(struct sim *w, uint32_t node, uint32_t task); /* a run of the task has begun there, or ended */
 void sim_idle_waits(struct sim *w, uint32_t task);                  /* the task has come to wait, or does no more */
 void sim_idle_joined(struct sim *w, uint32_t node);
+void           sim_times_plan(struct sim *w);
+struct sc_plan sim_times_of(const struct sim_task *t);
+void           sim_times_begin(struct sim *w, uint32_t node);
+void           sim_times_swept(struct sim *w, uint32_t node, const struct sc_confirm_many *confirm);
+void           sim_times_began(struct sim *w, uint32_t task);
+void           sim_times_answered(struct sim *w, uint32_t task, const struct sc_outcome *outcome);
+void           sim_times_again(struct sim *w, uint32_t task);
+bool           sim_times_retries(const struct sim_task *t, uint8_t reason);
+void           sim_times_ended(struct sim *w, uint32_t task, const struct sc_result *result);
+void           sim_times_end(struct sim *w);
+
 void sim_full_config(struct sim *w);
 void sim_full_shape(struct sim *w);
 void sim_full_plan(struct sim *w);

@@ -16,9 +16,10 @@ static sc_ns patience(const struct sim *w, const struct sim_task *t)
         return t->recalled_at != 0 ? trip + SC_S + 10 * SC_MS : trip; /* it rests between two recalls */
 }
 
+/* Who sends each task to whoever has fewest, whatever they can do at once, does not conserve work. */
 static bool is_judged(const struct sim *w)
 {
-        return w->config.calm && !w->config.full && !(w->config.needs && w->config.allocate == SC_ALLOCATE_CAPABILITY);
+        return w->config.calm && !w->config.full && w->config.allocate != SC_ALLOCATE_CAPABILITY;
 }
 
 static uint32_t place_of(const struct sim *w, uint32_t node)
@@ -109,7 +110,7 @@ void sim_judge_held(struct sim *w, uint32_t node, struct sim_run *run)
 static bool waits(const struct sim *w, const struct sim_task *t)
 {
         const struct sim_node *n = &w->nodes[t->client];
-        return (t->standing == SIM_READY || t->standing == SIM_PLACED) && t->starts == 0 && !t->spoilt &&
+        return (t->standing == SIM_READY || t->standing == SIM_PLACED) && t->starts == 0 && !t->spoilt && t->not_before_ms == 0 &&
                n->running_max == 0 && w->tenants[n->tenant].running_max == 0;
 }
 

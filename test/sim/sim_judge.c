@@ -194,11 +194,12 @@ static void judge_failure(struct sim *w, uint32_t task, const struct sc_result *
         const uint8_t          reason = result->outcome.reason;
         if (w->config.memory)
                 return; /* whoever had no memory says so in its own way */
-        if (reason == SC_REASON_CANCELLED && t->cancels == 0)
+        if (reason == SC_REASON_CANCELLED && t->cancels == 0 && !t->swept)
                 sim_fail(w, "task %u was cancelled by nobody", task);
         if (reason == SC_REASON_TASK && t->end != SIM_FAILS && t->fails_first == 0 && t->timeout_ms == 0)
                 sim_fail(w, "task %u failed and should not", task);
-        if (reason == SC_REASON_TASK && t->end == SIM_FAILS && t->cancels == 0 && t->timeout_ms == 0 &&
+        if (reason == SC_REASON_TASK && t->end == SIM_FAILS && t->cancels == 0 && !t->swept && t->timeout_ms == 0 &&
+            sim_times_retries(t, reason) &&
             result->attempts < t->retries + 1)
                 sim_fail(w, "task %u was tried %u times and wanted %u retries", task, result->attempts, t->retries);
         if (reason == SC_REASON_RUN_TIMEOUT && !w->config.pauses && !w->config.clogs && !t->stream &&
@@ -209,7 +210,7 @@ static void judge_failure(struct sim *w, uint32_t task, const struct sc_result *
         if (reason == SC_REASON_WORKER_DIED && t->end != SIM_POISON && !losses_possible(w))
                 sim_fail(w, "task %u was ended by another one's poison", task);
         if (reason != SC_REASON_CANCELLED && reason != SC_REASON_TASK && reason != SC_REASON_RUN_TIMEOUT &&
-            reason != SC_REASON_WORKER_DIED)
+            reason != SC_REASON_WORKER_DIED && reason != SC_REASON_QUEUE_TIMEOUT && reason != SC_REASON_DEADLINE)
                 sim_fail(w, "task %u ended for reason %u (%.*s)", task, reason, (int)result->outcome.text.len,
                          (const char *)result->outcome.text.ptr);
 }
@@ -218,6 +219,8 @@ void sim_judge_result(struct sim *w, uint32_t task, const struct sc_result *resu
 {
         const struct sim_task *t = &w->tasks[task];
         w->tasks[task].losses    = result->losses;
+        if (!w->config.memory)
+                sim_times_ended(w, task, result);
         if (result->outcome.reason != SC_REASON_SUCCESS) {
                 judge_failure(w, task, result);
                 return;
@@ -239,7 +242,7 @@ static void judge_confirm(struct sim *w, uint32_t task)
         if (t->confirms == 0 || (t->confirms != t->cancels && t->cancels == 1))
                 sim_fail(w, "task %u: %u confirms for %u cancels", task, t->confirms, t->cancels);
         const bool cancelled = t->reason == SC_REASON_CANCELLED;
-        if (t->cancels == 1 && ((t->confirm == SC_CANCEL_CANCELED) != cancelled))
+        if (t->cancels == 1 && !t->swept && ((t->confirm == SC_CANCEL_CANCELED) != cancelled))
                 sim_fail(w, "task %u: confirm %u, reason %u", task, t->confirm, t->reason);
 }
 
@@ -292,4 +295,5 @@ void sim_judge_end(struct sim *w)
                 judge_confirm(w, i);
                 judge_runs_once(w, i);
         }
+        sim_times_end(w);
 }

@@ -172,7 +172,7 @@ static void judge_order(struct sim *w, struct sim_task *t, const struct sim_conn
         const bool starts = w->config.full || all_fits(w, at);
         for (uint32_t i = 0; i < w->task_count; i++) {
                 struct sim_task *other = &w->tasks[i];
-                if (other->standing != SIM_READY || other->passed_at != 0 || other->spoilt ||
+                if (other->standing != SIM_READY || other->passed_at != 0 || other->spoilt || other->not_before_ms > 0 ||
                     may_be_capped(w, other) || w->now < other->ready_at + DECIDED || !comes_before(w, other, t))
                         continue;
                 /* It could do with what this one gets, or wait behind the same runs. */
@@ -193,6 +193,8 @@ static void see_assign(struct sim *w, const struct sim_conn *from, const struct 
         stand(w, t, SIM_PLACED, from->other->other);
         t->kept = kept;
         t->spoilt |= kept;
+        if (!kept)
+                sim_times_again(w, number(w, t));
         sim_idle_waits(w, number(w, t));
         if (kept || w->config.memory || w->nodes[from->other->node].kind != SIM_WORKER)
                 return;
@@ -245,15 +247,19 @@ static void hear_cancel(struct sim *w, struct sc_id id)
         sim_idle_waits(w, number(w, t));
 }
 
-static void hear_back(struct sim *w, struct sim_conn *at, struct sc_id id, uint64_t run, bool returned)
+static void hear_back(struct sim *w, struct sim_conn *at, struct sc_id id, uint64_t run,
+                      const struct sc_outcome *outcome)
 {
+        const bool       returned = outcome == NULL;
         struct sim_task *t = sim_task_of(w, id, NULL);
         if (t == NULL || !is_at(t, at) || t->last_run != run)
                 return;
-        stand(w, t, returned ? SIM_READY : SIM_ANSWERED, NULL);
+        stand(w, t, returned ? SIM_READY : t->spoilt ? SIM_UNKNOWN : SIM_ANSWERED, NULL);
         t->ready_at = w->now;
         t->spoilt |= !returned;
         t->kept = false;
+        if (outcome != NULL)
+                sim_times_answered(w, number(w, t), outcome);
 }
 
 static void hear(struct sim *w, struct sim_conn *at, const struct sc_msg *msg)
@@ -266,10 +272,10 @@ static void hear(struct sim *w, struct sim_conn *at, const struct sc_msg *msg)
                 hear_cancel(w, msg->cancel.task);
                 break;
         case SC_MSG_RETURNED:
-                hear_back(w, at, msg->about.task, msg->about.run, true);
+                hear_back(w, at, msg->about.task, msg->about.run, NULL);
                 break;
         case SC_MSG_DONE:
-                hear_back(w, at, msg->done.task, msg->done.run, false);
+                hear_back(w, at, msg->done.task, msg->done.run, &msg->done.outcome);
                 break;
         default:
                 break;
@@ -293,10 +299,10 @@ void sim_ledger_heard(struct sim *w, struct sim_conn *at, const uint8_t *frame, 
         }
 }
 
-/* The scheduler has lost that link, or closed it. */
-void sim_ledger_gone(struct sim *w, const struct sim_conn *at)
+/* What was at that worker is to be placed again or over, as may be. */
+static void lose_worker(struct sim *w, const struct sim_conn *at)
 {
-        for (uint32_t i = 0; w->config.shared && i < w->task_count; i++) {
+        for (uint32_t i = 0; i < w->task_count; i++) {
                 struct sim_task *t = &w->tasks[i];
                 if (!is_at(t, at))
                         continue;
@@ -304,6 +310,29 @@ void sim_ledger_gone(struct sim *w, const struct sim_conn *at)
                 t->spoilt = true;
                 t->kept   = false;
         }
+}
+
+/* It may be given up, and then nobody is told of its tasks; what is placed is known to be there. */
+static void lose_client(struct sim *w, uint32_t client)
+{
+        for (uint32_t i = 0; i < w->task_count; i++) {
+                struct sim_task *t = &w->tasks[i];
+                if (t->client != client)
+                        continue;
+                t->spoilt = true;
+                if (t->standing != SIM_PLACED)
+                        stand(w, t, SIM_UNKNOWN, NULL);
+        }
+}
+
+/* The scheduler has lost that link, or closed it. */
+void sim_ledger_gone(struct sim *w, const struct sim_conn *at)
+{
+        if (!w->config.shared || at->node != 0)
+                return;
+        lose_worker(w, at);
+        if (w->nodes[at->other->node].kind == SIM_CLIENT)
+                lose_client(w, at->other->node);
 }
 
 /* A scheduler that knows nothing. */

@@ -180,8 +180,8 @@ static void plan_tenants(struct sim *w)
                         tenant->weight = (uint32_t)sim_between(w, 1, SC_WEIGHT_MAX);
                 if (c->caps && sim_chance(w, 40))
                         tenant->running_max = 1 + (uint32_t)sim_below(w, 6);
-                if (c->caps && sim_chance(w, 40))
-                        tenant->queued_max = 2 + (uint32_t)sim_below(w, 30);
+                if (c->caps && sim_chance(w, 40)) /* a client that has nothing to say keeps room for one */
+                        tenant->queued_max = c->clients + 1 + (uint32_t)sim_below(w, 30);
         }
 }
 
@@ -224,6 +224,7 @@ static void choose(struct sim *w)
         c->needs             = sim_chance(w, 60);
         c->shares            = sim_chance(w, 50);
         c->caps              = sim_chance(w, 40);
+        c->times             = sim_chance(w, 50);
         c->allocate          = (uint8_t)(sim_chance(w, 60) ? SC_ALLOCATE_SPREAD : sim_below(w, 3));
         c->aging             = sim_chance(w, 30) ? 0 : sim_between(w, 10 * SC_MS, 60 * SC_S);
         if (sim_chance(w, 20))
@@ -261,6 +262,25 @@ static void plan_order(struct sim *w)
         plan_clients(w);
 }
 
+/* When clients cancel all that has a tag; 0 is any. */
+static void plan_sweeps(struct sim *w)
+{
+        for (uint32_t i = 1; i <= w->config.clients; i++)
+                for (uint32_t k = 0; k < 2; k++) {
+                        if (!sim_chance(w, 50))
+                                continue;
+                        w->nodes[i].sweep_at[k]  = (sc_ns)sim_below(w, (uint64_t)w->config.faults_until + 20 * SC_S);
+                        w->nodes[i].sweep_tag[k] = (uint32_t)sim_below(w, 3);
+                }
+}
+
+static void tell_task(uint32_t i, const struct sim_task *t)
+{
+        printf("task %u: client %u, priority %d, needs %s, %s, from %llu ms, by %llu ms, to %llu ms, retries %u (%s)\n",
+               i, t->client, t->priority, t->needs.text, t->tag, (unsigned long long)t->not_before_ms,
+               (unsigned long long)t->queue_ms, (unsigned long long)t->deadline_ms, t->retries, t->retry_on);
+}
+
 static void tell(const struct sim *w)
 {
         static const char *const policies[] = { "spread", "even load", "capability" };
@@ -278,8 +298,7 @@ static void tell(const struct sim *w)
                                n->running_max);
         }
         for (uint32_t i = 0; i < w->task_count; i++)
-                printf("task %u: client %u, priority %d, needs %s\n", i, w->tasks[i].client, w->tasks[i].priority,
-                       w->tasks[i].needs.text);
+                tell_task(i, &w->tasks[i]);
 }
 
 void sim_plan(struct sim *w)
@@ -297,6 +316,8 @@ void sim_plan(struct sim *w)
         plan_needs(w);
         if (w->config.shared && !w->config.full)
                 plan_order(w);
+        sim_times_plan(w);
+        plan_sweeps(w);
         swap(w, before);
         if (w->trace && w->config.shared)
                 tell(w);

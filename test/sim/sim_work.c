@@ -236,6 +236,7 @@ static void on_run(void *role, const struct sc_assign *assign)
         r->began_at = w->now;
         sim_trace(w, "run", index_of(n), task, r->exec);
         sim_judge_held(w, index_of(n), r);
+        sim_times_began(w, task);
         sim_idle_changed(w, index_of(n), task);
         if (t->end == SIM_POISON)
                 sim_at_node(w, w->now + sim_between(w, SC_US, t->duration), index_of(n), crash_event);
