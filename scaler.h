@@ -31,8 +31,11 @@
  *            New enum values may appear: treat unknown ones as the generic case.
  * Limits.    0: the default.  SCALER_NONE: none at all.  SCALER_UNLIMITED: no limit.
  * Manners.   The library installs no signal handlers, changes no locale, never exits the process, prints
- *            nothing, and keeps errno.  Its threads block all signals.  It is not usable in a child after
- *            fork() without exec(); the parent is not harmed by one.
+ *            nothing, and keeps errno.  Its threads block all signals.
+ * Forks.     A child made by fork() may exec() or end as it likes, and takes no descriptor of the library's
+ *            along over exec().  In it, once its parent has had a runtime, whatever gives a status gives
+ *            SCALER_E_STATE, and unref, wake and destroy do nothing; the parent is not harmed.  A child
+ *            that was forked inside a callback or a task must not return from it.
  */
 #ifndef SCALER_H
 #define SCALER_H
@@ -288,7 +291,8 @@ SCALER_API int scaler_scheduler_create(const scaler_scheduler_options *options, 
                                        scaler_error *err) SCALER_MUST_USE;
 /* [setup] Listens on every address, or on none: after a failure it may be tried again.  Blocks briefly.
  * Errors: SCALER_E_INVALID, SCALER_E_STATE (started before, inside a callback), SCALER_E_ADDRESS, SCALER_E_DENIED
- * (beyond loopback without a token), SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM. */
+ * (beyond loopback without a token), SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM, SCALER_E_IO (no
+ * descriptor or thread to be had). */
 SCALER_API int scaler_scheduler_start(scaler_scheduler *s, scaler_error *err) SCALER_MUST_USE;
 /* [any] The index-th address as it was bound, port 0 resolved; NULL before start and beyond the last.  Lends. */
 SCALER_API const char *scaler_scheduler_address(const scaler_scheduler *s, size_t index);
@@ -377,6 +381,11 @@ SCALER_API size_t scaler_task_arg_count(const scaler_task *t);
 /* [task] The bytes of one argument, aligned for any type, and their number when size_out is not NULL; NULL beyond the
  * last.  Lends. */
 SCALER_API const void *scaler_task_arg(const scaler_task *t, size_t index, size_t *size_out);
+/* [task] How much it holds of what its spec needs, in thousandths (0: a capability), and which of the worker's units,
+ * as a bit set: bit 0 is the first; 0 where they have no numbers.  Who named no needs holds a cpu.  Either out
+ * pointer may be NULL.  Borrows name.  Errors: SCALER_E_INVALID, SCALER_E_NOT_FOUND (it holds no such thing). */
+SCALER_API int scaler_task_resource(const scaler_task *t, const char *name, int64_t *thousandths_out,
+                                    uint64_t *indices_out);
 /* [task] What the future's result will be; the last call counts, NULL is an empty one.  Takes.
  * Errors: SCALER_E_TOO_BIG (above 1 MiB; then it stays the caller's). */
 SCALER_API int scaler_task_return(scaler_task *t, scaler_blob *result);
@@ -535,7 +544,7 @@ SCALER_API int scaler_client_create(const scaler_client_options *options, scaler
                                     scaler_error *err) SCALER_MUST_USE;
 /* [setup] Dials in the background; from now on tasks may be submitted, linked or not.  Blocks briefly.
  * Errors: SCALER_E_INVALID, SCALER_E_STATE (started before, inside a callback), SCALER_E_ADDRESS,
- * SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM. */
+ * SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM, SCALER_E_IO (no descriptor or thread to be had). */
 SCALER_API int scaler_client_start(scaler_client *c, scaler_error *err) SCALER_MUST_USE;
 /* [any] Waits until it is linked, which nobody has to.  Blocks up to timeout_ms.
  * Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT, SCALER_E_STATE (not started, stopped, inside a callback), or why it gave

@@ -12,6 +12,7 @@
 #include "plugin.h"
 #include "ready.h"
 #include "signals.h"
+#include "standard.h"
 #include "text.h"
 
 enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2 };
@@ -41,6 +42,8 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
                 { "no-commands", 0, OPTION_FLAG, &s->no_commands, 0, 0, 0, NULL, "run functions only" },
                 { "prefetch", 0, OPTION_COUNT, &s->prefetch, 1, 65536, OPTION_WORD_NONE, "N",
                   "tasks kept near beyond the slots (adapts)" },
+                { "offers", 0, OPTION_TEXT, &s->worker.offers, 0, 0, 0, "AMOUNTS",
+                  "what tasks may need, gpu=2,mem=64G,linux (cpu=SLOTS)" },
                 { "keep", 0, OPTION_TIME, &s->worker.keep_ms, 1, 86400000, 0, "TIME",
                   "running tasks outlive a lost link so long (60)" },
                 { "kill-grace", 0, OPTION_TIME, &s->worker.kill_grace_ms, 1, 86400000, 0, "TIME",
@@ -179,7 +182,7 @@ int main(int argc, char **argv)
         gethostname(host, sizeof host - 1);
         snprintf(name, sizeof name, "%s-%ld", host, (long)getpid());
         settings.worker.name = name;
-        int code             = parse(&settings, argc, argv, &program, &words);
+        int code             = standard_fill() ? parse(&settings, argc, argv, &program, &words) : EXIT_BROKEN;
         if (code == PROGRAM_GOES_ON)
                 code = run(&program, &settings);
         access_fini(&settings.access);

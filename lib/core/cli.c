@@ -37,10 +37,12 @@ static void on_result(struct sc_cli *c, const struct sc_result *result, struct s
         struct sc_cli_row *row = sc_cli_find(c, result->task);
         if (!row)
                 return; /* a repetition */
-        if (row->state == SC_CLI_UNSENT && !row->resubmitted)
+        if (row->state == SC_CLI_UNSENT && !row->resubmitted) {
                 nonsense(c, "a result came of a task that was never sent", out);
-        else
-                sc_cli_complete(c, row, result, out);
+                return;
+        }
+        sc_cli_output_ends(row, result, out);
+        sc_cli_complete(c, row, result, out);
 }
 
 static void on_bye(struct sc_cli *c, const struct sc_bye *bye, struct sc_out *out)
@@ -168,6 +170,7 @@ static void dispatch(struct sc_cli *c, const struct sc_event *ev, struct sc_out 
         case SC_EV_CLOSE:
                 on_application(c, ev, out);
                 break;
+        case SC_EV_BACK:
         case SC_EV_RAN:
         case SC_EV_OUTPUT:
         case SC_EV_DRAIN:

@@ -79,7 +79,7 @@ static bool is_its(const struct sc_cli_many *many, const struct sc_cli_row *row)
 static void sweep_row(struct sc_cli *c, struct sc_cli_many *many, struct sc_cli_row *row, struct sc_out *out)
 {
         const uint8_t how = many->force ? SC_CLI_CANCEL_FORCED : SC_CLI_CANCEL_ASKED;
-        if (!is_its(many, row))
+        if (row->told || !is_its(many, row))
                 return;
         many->count++;
         if (row->state == SC_CLI_UNSENT) {

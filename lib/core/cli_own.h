@@ -189,6 +189,8 @@ void sc_cli_end_all(struct sc_cli *c, struct sc_out *out);
 
 /* cli_output.c */
 void sc_cli_output(struct sc_cli *c, const struct sc_output *output, struct sc_out *out);
+/* Before it does. */
+void sc_cli_output_ends(struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out);
 void sc_cli_consumed(struct sc_cli *c, struct sc_id task, uint64_t bytes, struct sc_out *out);
 void sc_cli_output_again(struct sc_cli *c, struct sc_cli_row *row, struct sc_out *out);
 

@@ -37,6 +37,7 @@ enum sc_event_kind {
         /* worker */
         SC_EV_RAN,      /* a run is over: `run`, `outcome` */
         SC_EV_OUTPUT,   /* a run printed: `run`, `stream`, `bytes`; one at a time, the next after SC_FX_READ_MORE */
+        SC_EV_BACK,     /* a run has not begun and will not: `run`, for which SC_FX_TAKE_BACK asked */
         SC_EV_DRAIN     /* take nothing more, give queued runs back, finish running ones, then BYE */
 };
 
@@ -68,7 +69,8 @@ enum sc_effect_kind {
         SC_FX_GIVE_UP,   /* status, text: the role cannot go on (refused, version, unreachable too long) */
         SC_FX_CLOSED,    /* SC_EV_CLOSE or SC_EV_DRAIN is carried out as far as this core is concerned */
         /* worker */
-        SC_FX_RUN,       /* msg.assign: a slot is free for it; start it now */
+        SC_FX_RUN,       /* msg.assign: start it as soon as a slot is free, which may be now */
+        SC_FX_TAKE_BACK, /* run: unless it has begun, it shall not; then SC_EV_BACK comes before any other event */
         SC_FX_STOP,      /* run, status = enum sc_stop_how */
         SC_FX_READ_MORE  /* run: the next SC_EV_OUTPUT is welcome */
 };

@@ -309,6 +309,7 @@ static void handle(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         case SC_EV_CONSUMED:
         case SC_EV_QUERY:
         case SC_EV_CLOSE:
+        case SC_EV_BACK:
         case SC_EV_RAN:
         case SC_EV_OUTPUT:
         case SC_EV_DRAIN: SC_UNREACHABLE();
@@ -398,14 +399,14 @@ struct sc_sched *sc_sched_create(struct sc_mem *mem, const struct sc_sched_optio
         lists_init(s);
         sc_map_init(&s->function_map, mem);
         sc_map_init(&s->set_map, mem);
-        sc_map_init(&s->kind_map, mem);
+        sc_map_init(&s->crew_map, mem);
         sc_map_init(&s->parts, mem);
         sc_map_init(&s->tenant_map, mem);
         sc_map_init(&s->links, mem);
         sc_map_init(&s->peers, mem);
         sc_map_init(&s->clients, mem);
         sc_map_init(&s->tallies, mem);
-        sc_heap_init(&s->roomy, mem, sc_sched_kind_roomier, sc_sched_kind_moved);
+        sc_heap_init(&s->roomy, mem, sc_sched_crew_roomier, sc_sched_crew_moved);
         s->rested_at = SC_NEVER;
         sc_sched_tasks_init(s);
         if (sc_sched_sets_init(s) && sc_sched_tenants_init(s))
@@ -422,7 +423,7 @@ static void peers_destroy(struct sc_sched *s)
                         continue;
                 sc_sched_worker_leaves_room(s, w);
                 if (!w->gone)
-                        sc_sched_kind_live(s, w->kind, false);
+                        sc_sched_crew_live(s, w->crew, false);
                 sc_sched_worker_free(s, w);
         }
         for (uint32_t i = 0; i < s->client_at.len; i++) {
@@ -447,7 +448,7 @@ void sc_sched_destroy(struct sc_sched *s)
         sc_sched_sets_fini(s);
         sc_sched_tenants_fini(s);
         sc_sched_table_fini(&s->functions, s->mem);
-        sc_sched_table_fini(&s->kinds, s->mem);
+        sc_sched_table_fini(&s->crews, s->mem);
         sc_sched_table_fini(&s->client_at, s->mem);
         sc_sched_table_fini(&s->worker_at, s->mem);
         sc_mem_release(s->mem, s->active, s->active_cap * sizeof *s->active);
@@ -455,7 +456,7 @@ void sc_sched_destroy(struct sc_sched *s)
         sc_heap_fini(&s->plans);
         sc_heap_fini(&s->roomy);
         sc_map_fini(&s->function_map);
-        sc_map_fini(&s->kind_map);
+        sc_map_fini(&s->crew_map);
         sc_map_fini(&s->links);
         sc_map_fini(&s->peers);
         sc_map_fini(&s->clients);

@@ -116,17 +116,17 @@ static bool is_set(const struct sched_set *set, struct sc_view needs)
                (needs.len == 0 || memcmp(&set->amount[set->count], needs.ptr, needs.len) == 0);
 }
 
-static void kinds_learn(struct sc_sched *s, const struct sched_set *set)
+static void crews_learn(struct sc_sched *s, const struct sched_set *set)
 {
-        for (uint32_t i = 0; i < s->kinds.len; i++) {
-                struct sched_kind *kind = s->kinds.at[i];
-                if (!kind)
+        for (uint32_t i = 0; i < s->crews.len; i++) {
+                struct sched_crew *crew = s->crews.at[i];
+                if (!crew)
                         continue;
                 const uint64_t bit = UINT64_C(1) << set->self % 64;
-                if (sc_sched_fulfils(s, kind, set))
-                        kind->sets[set->self / 64] |= bit;
+                if (sc_sched_fulfils(s, crew, set))
+                        crew->sets[set->self / 64] |= bit;
                 else
-                        kind->sets[set->self / 64] &= ~bit;
+                        crew->sets[set->self / 64] &= ~bit;
         }
 }
 
@@ -151,7 +151,7 @@ static struct sched_set *set_new(struct sc_sched *s, struct sc_id key, struct sc
         set->same = sc_map_remove(&s->set_map, key);
         sc_map_put(&s->set_map, key, set);
         set->self = sc_sched_table_put(&s->sets, set);
-        kinds_learn(s, set);
+        crews_learn(s, set);
         return set;
 }
 
@@ -215,21 +215,21 @@ void sc_sched_sets_fini(struct sc_sched *s)
 /* ---- what fits ---------------------------------------------------------------------------------*/
 
 /* Where the offer of that name stands, looked for from `from` on, since both lists are sorted. */
-static uint32_t offer_of(const struct sched_kind *kind, const struct sched_amount *need, uint32_t from)
+static uint32_t offer_of(const struct sched_crew *crew, const struct sched_amount *need, uint32_t from)
 {
-        while (from < kind->offer_count && !is_same_name(&kind->offers[from], need))
+        while (from < crew->offer_count && !is_same_name(&crew->offers[from], need))
                 from++;
         return from;
 }
 
-bool sc_sched_fulfils(const struct sc_sched *s, const struct sched_kind *kind, const struct sched_set *set)
+bool sc_sched_fulfils(const struct sc_sched *s, const struct sched_crew *crew, const struct sched_set *set)
 {
         uint32_t at = 0;
         for (uint32_t i = 0; i < set->count; i++) {
-                at = offer_of(kind, &set->amount[i], at);
-                if (at == kind->offer_count)
+                at = offer_of(crew, &set->amount[i], at);
+                if (at == crew->offer_count)
                         return false;
-                bool enough = set->amount[i].thousandths <= kind->offers[at].thousandths;
+                bool enough = set->amount[i].thousandths <= crew->offers[at].thousandths;
                 if (!enough && s->opt.allocate != SC_ALLOCATE_CAPABILITY)
                         return false;
         }
@@ -240,13 +240,13 @@ bool sc_sched_fits(const struct sc_sched *s, const struct sched_worker *w, const
 {
         if (w->held >= w->slots)
                 return false;
-        if (s->opt.allocate == SC_ALLOCATE_CAPABILITY || (set->self == 0 && w->kind->even && w->runs_len == 1))
+        if (s->opt.allocate == SC_ALLOCATE_CAPABILITY || (set->self == 0 && w->crew->even && w->runs_len == 1))
                 return true;
         uint32_t at = 0;
         for (uint32_t i = 0; i < set->count; i++) {
-                at = offer_of(w->kind, &set->amount[i], at);
-                if (at == w->kind->offer_count ||
-                    w->used[at] + set->amount[i].thousandths > w->kind->offers[at].thousandths)
+                at = offer_of(w->crew, &set->amount[i], at);
+                if (at == w->crew->offer_count ||
+                    w->used[at] + set->amount[i].thousandths > w->crew->offers[at].thousandths)
                         return false;
         }
         return true;
@@ -263,14 +263,14 @@ bool sc_sched_fits_without(const struct sc_sched *s, const struct sched_worker *
                 return true;
         uint32_t at = 0;
         for (uint32_t i = 0; i < set->count; i++) {
-                at = offer_of(w->kind, &set->amount[i], at);
+                at = offer_of(w->crew, &set->amount[i], at);
                 uint64_t free_of = 0;
                 for (uint32_t k = 0; k < without->count; k++) {
                         if (is_same_name(&without->amount[k], &set->amount[i]))
                                 free_of = holders * without->amount[k].thousandths;
                 }
-                if (at == w->kind->offer_count ||
-                    w->used[at] - free_of + set->amount[i].thousandths > w->kind->offers[at].thousandths)
+                if (at == w->crew->offer_count ||
+                    w->used[at] - free_of + set->amount[i].thousandths > w->crew->offers[at].thousandths)
                         return false;
         }
         return true;
@@ -291,7 +291,9 @@ struct sched_runs *sc_sched_runs(const struct sched_worker *w, uint32_t set)
 
 struct sched_set *sc_sched_set_of(const struct sc_sched *s, const struct sched_task *t)
 {
-        return t->lane == SCHED_NONE ? sc_sched_set(s, 0) : sc_sched_lane(s, t->lane)->class->set;
+        if (t->lane == SCHED_NONE || s->opt.allocate == SC_ALLOCATE_CAPABILITY)
+                return sc_sched_set(s, 0);
+        return sc_sched_lane(s, t->lane)->class->set;
 }
 
 void sc_sched_claim(const struct sc_sched *s, struct sched_worker *w, const struct sched_set *set, bool more)
@@ -301,7 +303,7 @@ void sc_sched_claim(const struct sc_sched *s, struct sched_worker *w, const stru
                 return;
         uint32_t at = 0;
         for (uint32_t i = 0; i < set->count; i++) {
-                at = offer_of(w->kind, &set->amount[i], at);
+                at = offer_of(w->crew, &set->amount[i], at);
                 w->used[at] += more ? set->amount[i].thousandths : 0 - set->amount[i].thousandths;
         }
 }
@@ -337,7 +339,7 @@ void sc_sched_runs_join(struct sc_sched *s, struct sched_worker *w, const struct
                 *runs = (struct sched_runs){ .set = set->self };
                 w->there |= UINT64_C(1) << set->self % 64;
                 if (w->runs_len == 2)
-                        w->kind->mixed++;
+                        w->crew->mixed++;
         }
         runs->assigned++;
         w->assigned++;
@@ -362,7 +364,7 @@ void sc_sched_runs_leave(struct sc_sched *s, struct sched_worker *w, const struc
                 for (uint32_t i = 1; i < w->runs_len; i++)
                         w->there |= UINT64_C(1) << w->runs[i].set % 64;
                 if (w->runs_len == 1)
-                        w->kind->mixed--;
+                        w->crew->mixed--;
         }
         if (released && w->held < w->assigned)
                 promote(s, w);

@@ -8,7 +8,7 @@
 
 #include "sc_assert.h"
 
-enum { LOOKS_MAX = 64, DONORS_MAX = 32, CLAIMS_MAX = 64 };
+enum { LOOKS_MAX = 64, LOOKS_CREW = 16, DONORS_MAX = 32, CLAIMS_MAX = 64 };
 
 /* ---- who has too much --------------------------------------------------------------------------*/
 
@@ -96,7 +96,7 @@ static bool recall_from(struct sc_sched *s, struct sched_worker *from, struct sc
                 if (t->state != SC_STATE_ASSIGNED || !waits(s, from, t))
                         continue;
                 const struct sched_class *c = sc_sched_lane(s, t->lane)->class;
-                if (!sc_sched_kind_serves(idle->kind, c) || !sc_sched_fits(s, idle, c->set) || !rested(s, t))
+                if (!sc_sched_crew_serves(idle->crew, c) || !sc_sched_fits(s, idle, c->set) || !rested(s, t))
                         continue;
                 sc_sched_recall(s, t, out);
                 sc_sched_claim(s, idle, c->set, true);
@@ -105,26 +105,26 @@ static bool recall_from(struct sc_sched *s, struct sched_worker *from, struct sc
         return true;
 }
 
-static bool recall_for(struct sc_sched *s, struct sched_worker *idle, uint32_t wanted, struct donors *donors,
-                       struct sc_out *out)
+/* Gives how many; *more is false when enough was seen for this step. */
+static uint32_t recall_for(struct sc_sched *s, struct sched_worker *idle, uint32_t wanted, struct donors *donors,
+                           bool *more, struct sc_out *out)
 {
         struct claims claims = { .wanted = wanted < CLAIMS_MAX ? wanted : CLAIMS_MAX };
-        bool          more   = true;
-        for (uint32_t i = 0; more && i < donors->len && claims.len < claims.wanted; i++)
-                more = recall_from(s, donors->at[i], idle, &claims, out);
-        while (claims.len > 0)
-                sc_sched_claim(s, idle, claims.set[--claims.len], false);
-        return more;
+        for (uint32_t i = 0; *more && i < donors->len && claims.len < claims.wanted; i++)
+                *more = recall_from(s, donors->at[i], idle, &claims, out);
+        for (uint32_t i = claims.len; i > 0; i--)
+                sc_sched_claim(s, idle, claims.set[i - 1], false);
+        return claims.len;
 }
 
 /* ---- who has too little ------------------------------------------------------------------------*/
 
 static bool somebody_idles(const struct sc_sched *s)
 {
-        const struct sched_kind *kind = sc_sched_top(&s->roomy);
-        if (!kind)
+        const struct sched_crew *crew = sc_sched_top(&s->roomy);
+        if (!crew)
                 return false;
-        const struct sched_worker *w = sc_sched_top(&kind->roomy);
+        const struct sched_worker *w = sc_sched_top(&crew->roomy);
         return w->assigned < w->slots || s->needy > 0 || s->opt.allocate == SC_ALLOCATE_CAPABILITY;
 }
 
@@ -140,28 +140,43 @@ sc_ns sc_sched_balance_deadline(const struct sc_sched *s)
         return s->balance_due ? s->balance_at : sc_ns_max(s->rested_at, s->balance_at);
 }
 
+/* What one of a crew cannot use the others cannot either, unless they differ in what they have taken already. */
+static uint32_t feed(struct sc_sched *s, const struct sched_crew *crew, struct donors *donors, uint32_t *out_there,
+                     bool *more, struct sc_out *out)
+{
+        uint32_t looks = 0;
+        for (bool found = true; *more && (found || crew->mixed > 0) && looks < crew->roomy.len && looks < LOOKS_CREW;) {
+                struct sched_worker *idle  = crew->roomy.at[looks++];
+                const uint32_t       slots = idle->slots - idle->held;
+                const uint32_t       known = slots < *out_there ? slots : *out_there;
+                *out_there -= known;
+                if (slots == known)
+                        continue;
+                donors_find(s, donors);
+                found = recall_for(s, idle, slots - known, donors, more, out) > 0;
+        }
+        return looks;
+}
+
+/* From crew to crew in turn, going on where it stopped the last time. */
 void sc_sched_balance(struct sc_sched *s, struct sc_out *out)
 {
         if (!is_due(s) || s->now < s->balance_at)
                 return;
         struct donors donors = { .len = 0 };
+        bool          more   = true;
         uint32_t      looks = 0, out_there = s->count[SC_STATE_RECALLING];
         s->balance_due = false;
         s->balance_at  = sc_ns_add(s->now, SCHED_BALANCE_REST);
         if (s->now >= s->rested_at)
                 s->rested_at = SC_NEVER;
-        for (size_t k = 0; k < s->roomy.len; k++) {
-                const struct sched_kind *kind = s->roomy.at[k];
-                for (size_t i = 0; i < kind->roomy.len && looks < LOOKS_MAX; i++, looks++) {
-                        struct sched_worker *idle  = kind->roomy.at[i];
-                        const uint32_t       slots = idle->slots - idle->held;
-                        const uint32_t       known = slots < out_there ? slots : out_there;
-                        out_there -= known;
-                        if (slots == known)
-                                continue;
-                        donors_find(s, &donors);
-                        if (!recall_for(s, idle, slots - known, &donors, out))
-                                return;
+        const size_t crews = s->roomy.len;
+        for (size_t i = 0; i < crews; i++) {
+                if (!more || looks >= LOOKS_MAX) {
+                        s->rested_at = sc_ns_min(s->rested_at, sc_ns_add(s->now, SCHED_LOOK_ON));
+                        return;
                 }
+                const struct sched_crew *crew = s->roomy.at[s->balance_crew++ % crews];
+                looks += feed(s, crew, &donors, &out_there, &more, out);
         }
 }

@@ -96,14 +96,14 @@ static void group_heaps_check(const struct sched_group *g)
 
 /* ---- classes -----------------------------------------------------------------------------------*/
 
-static uint32_t class_kinds(const struct sc_sched *s, const struct sched_class *c)
+static uint32_t class_crews(const struct sc_sched *s, const struct sched_class *c)
 {
-        uint32_t kinds = 0;
-        for (uint32_t i = 0; i < s->kinds.len; i++) {
-                const struct sched_kind *kind = s->kinds.at[i];
-                kinds += kind && kind->live > 0 && sc_sched_kind_serves(kind, c);
+        uint32_t crews = 0;
+        for (uint32_t i = 0; i < s->crews.len; i++) {
+                const struct sched_crew *crew = s->crews.at[i];
+                crews += crew && crew->live > 0 && sc_sched_crew_serves(crew, c);
         }
-        return kinds;
+        return crews;
 }
 
 /* Work-conserving: what somebody with room could start is not left lying, unless a limit of its owner says so. */
@@ -139,8 +139,8 @@ static uint32_t class_check(const struct sc_sched *s, const struct sched_class *
                 alone += last;
         }
         SC_ASSERT(c->ready == ready && c->ready_alone == alone && c->levels > 0);
-        SC_ASSERT(c->kinds == class_kinds(s, c));
-        SC_ASSERT((c->active != SCHED_NONE) == (c->ready > 0 && c->kinds > 0));
+        SC_ASSERT(c->crews == class_crews(s, c));
+        SC_ASSERT((c->active != SCHED_NONE) == (c->ready > 0 && c->crews > 0));
         SC_ASSERT(c->active == SCHED_NONE || s->active[c->active].class == c);
         placed_check(s, c);
         return ready;
@@ -272,30 +272,30 @@ static void worker_check(const struct sc_sched *s, const struct sched_worker *w)
                 held += w->runs[i].holders;
         }
         SC_ASSERT(w->held == held && held <= w->slots && w->runs_len <= w->runs_cap && w->runs[0].set == 0);
-        for (uint32_t i = 0; i < w->kind->offer_count; i++) {
+        for (uint32_t i = 0; i < w->crew->offer_count; i++) {
                 const bool counted = s->opt.allocate != SC_ALLOCATE_CAPABILITY;
-                SC_ASSERT(w->used[i] == (counted ? used_of(s, w, &w->kind->offers[i]) : 0));
-                SC_ASSERT(w->used[i] <= w->kind->offers[i].thousandths);
+                SC_ASSERT(w->used[i] == (counted ? used_of(s, w, &w->crew->offers[i]) : 0));
+                SC_ASSERT(w->used[i] <= w->crew->offers[i].thousandths);
         }
 }
 
-static void kind_check(const struct sc_sched *s, const struct sched_kind *kind)
+static void crew_check(const struct sc_sched *s, const struct sched_crew *crew)
 {
         uint32_t live = 0, mixed = 0, roomy = 0;
         for (uint32_t i = 0; i < s->worker_at.len; i++) {
                 const struct sched_worker *w = sc_sched_worker(s, i);
-                if (!w || w->kind != kind)
+                if (!w || w->crew != crew)
                         continue;
                 live += !w->gone;
                 mixed += w->runs_len > 1;
                 roomy += w->position != SC_HEAP_NOWHERE;
         }
-        SC_ASSERT(kind->live == live && kind->mixed == mixed && kind->roomy.len == roomy && kind->refs >= live);
-        SC_ASSERT((kind->position == SC_HEAP_NOWHERE) == (roomy == 0));
-        SC_ASSERT(roomy == 0 || s->roomy.at[kind->position] == kind);
-        sc_sched_heap_check(&kind->roomy);
-        for (uint32_t i = 1; i < kind->function_count; i++)
-                SC_ASSERT(kind->functions[i - 1] < kind->functions[i]);
+        SC_ASSERT(crew->live == live && crew->mixed == mixed && crew->roomy.len == roomy && crew->refs >= live);
+        SC_ASSERT((crew->position == SC_HEAP_NOWHERE) == (roomy == 0));
+        SC_ASSERT(roomy == 0 || s->roomy.at[crew->position] == crew);
+        sc_sched_heap_check(&crew->roomy);
+        for (uint32_t i = 1; i < crew->function_count; i++)
+                SC_ASSERT(crew->functions[i - 1] < crew->functions[i]);
 }
 
 void sc_sched_check_amounts(const struct sc_sched *s)
@@ -308,8 +308,8 @@ void sc_sched_check_amounts(const struct sc_sched *s)
                 roomy += sc_sched_worker(s, i)->position != SC_HEAP_NOWHERE;
         }
         SC_ASSERT(roomy == s->room_count);
-        for (uint32_t i = 0; i < s->kinds.len; i++) {
-                if (s->kinds.at[i])
-                        kind_check(s, s->kinds.at[i]);
+        for (uint32_t i = 0; i < s->crews.len; i++) {
+                if (s->crews.at[i])
+                        crew_check(s, s->crews.at[i]);
         }
 }

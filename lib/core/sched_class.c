@@ -1,6 +1,6 @@
 /*
  * Functions and classes.  A class is a function with what it needs; it is active while it has ready
- * rows and a kind of workers that serves it.  The active ones stand in an array with the key of
+ * rows and a crew of workers that serves it.  The active ones stand in an array with the key of
  * whoever would be chosen in them, so that choosing among a hundred is one walk over it.  A function
  * remembers how long its runs take.
  */
@@ -131,9 +131,9 @@ static void class_link(struct sc_sched *s, struct sched_class *c, struct sched_f
         sc_map_put(&s->parts, class_key(f, set), c);
         c->self = sc_sched_table_put(&s->classes, c);
         s->needy += set->self != 0;
-        for (uint32_t i = 0; i < s->kinds.len; i++) {
-                const struct sched_kind *kind = s->kinds.at[i];
-                c->kinds += kind && kind->live > 0 && sc_sched_kind_serves(kind, c);
+        for (uint32_t i = 0; i < s->crews.len; i++) {
+                const struct sched_crew *crew = s->crews.at[i];
+                c->crews += crew && crew->live > 0 && sc_sched_crew_serves(crew, c);
         }
 }
 
@@ -230,9 +230,16 @@ void sc_sched_entry_forget(struct sc_sched *s, struct sched_class *c)
         sc_sched_entry_dry(s, e, false);
 }
 
+/* Nobody is left for whose sake others were not let behind their like. */
+static void unstick_all(struct sc_sched *s)
+{
+        for (uint32_t i = 0; i < s->active_len && s->stuck > 0; i++)
+                sc_sched_entry_stuck(s, &s->active[i], false);
+}
+
 void sc_sched_activate(struct sc_sched *s, struct sched_class *c)
 {
-        bool wanted = c->ready > 0 && c->kinds > 0;
+        bool wanted = c->ready > 0 && c->crews > 0;
         if (wanted == (c->active != SCHED_NONE))
                 return;
         if (wanted) {
@@ -247,14 +254,15 @@ void sc_sched_activate(struct sc_sched *s, struct sched_class *c)
         struct sched_entry *e = &s->active[c->active];
         s->loose -= is_loose(e);
         s->stuck -= e->stuck;
-        s->needy_active -= c->set->self != 0;
         *e               = s->active[--s->active_len];
         e->class->active = c->active;
         c->active        = SCHED_NONE;
+        if (c->set->self != 0 && --s->needy_active == 0)
+                unstick_all(s);
 }
 
-void sc_sched_class_kind(struct sc_sched *s, struct sched_class *c, bool joins)
+void sc_sched_class_crew(struct sc_sched *s, struct sched_class *c, bool joins)
 {
-        c->kinds += joins ? 1 : UINT32_MAX;
+        c->crews += joins ? 1 : UINT32_MAX;
         sc_sched_activate(s, c);
 }

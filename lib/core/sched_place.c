@@ -34,7 +34,7 @@ bool sc_sched_has_room(const struct sched_worker *w)
 
 enum sched_takes sc_sched_takes(const struct sc_sched *s, const struct sched_worker *w, const struct sched_class *c)
 {
-        if (!sc_sched_has_room(w) || !sc_sched_kind_serves(w->kind, c))
+        if (!sc_sched_has_room(w) || !sc_sched_crew_serves(w->crew, c))
                 return SCHED_NOT;
         if (s->opt.allocate == SC_ALLOCATE_CAPABILITY)
                 return w->runs_len < w->runs_cap || sc_sched_runs(w, c->set->self) ? SCHED_NOW : SCHED_NOT;
@@ -53,22 +53,22 @@ enum sched_takes sc_sched_takes(const struct sc_sched *s, const struct sched_wor
 
 static void enter_room(struct sc_sched *s, struct sched_worker *w)
 {
-        sc_heap_push(&w->kind->roomy, w);
-        sc_sched_kind_changed(s, w->kind);
+        sc_heap_push(&w->crew->roomy, w);
+        sc_sched_crew_changed(s, w->crew);
         s->room_count++;
 }
 
 void sc_sched_worker_leaves_room(struct sc_sched *s, struct sched_worker *w)
 {
-        struct sched_kind *kind = w->kind;
+        struct sched_crew *crew = w->crew;
         if (w->position == SC_HEAP_NOWHERE)
                 return;
         s->room_count--;
-        if (kind->roomy.len == 1)
-                sc_heap_remove(&s->roomy, kind->position);
-        sc_heap_remove(&kind->roomy, w->position);
-        if (kind->roomy.len > 0)
-                sc_sched_kind_changed(s, kind);
+        if (crew->roomy.len == 1)
+                sc_heap_remove(&s->roomy, crew->position);
+        sc_heap_remove(&crew->roomy, w->position);
+        if (crew->roomy.len > 0)
+                sc_sched_crew_changed(s, crew);
 }
 
 static void touch(struct sc_sched *s, struct sched_worker *w)
@@ -86,8 +86,8 @@ void sc_sched_worker_changed(struct sc_sched *s, struct sched_worker *w)
         if (!sc_sched_has_room(w)) {
                 sc_sched_worker_leaves_room(s, w);
         } else if (w->position != SC_HEAP_NOWHERE) {
-                sc_heap_fix(&w->kind->roomy, w->position);
-                sc_sched_kind_changed(s, w->kind);
+                sc_heap_fix(&w->crew->roomy, w->position);
+                sc_sched_crew_changed(s, w->crew);
         } else {
                 touch(s, w);
         }
@@ -161,9 +161,9 @@ static struct sched_worker *least_loaded(const struct sc_sched *s, const struct 
 {
         struct sched_worker *best = NULL;
         for (size_t i = 0; i < s->roomy.len; i++) {
-                const struct sched_kind *kind = s->roomy.at[i];
-                struct sched_worker     *w    = sc_sched_top(&kind->roomy);
-                if ((!best || sc_sched_roomier(w, best)) && sc_sched_kind_serves(kind, c))
+                const struct sched_crew *crew = s->roomy.at[i];
+                struct sched_worker     *w    = sc_sched_top(&crew->roomy);
+                if ((!best || sc_sched_roomier(w, best)) && sc_sched_crew_serves(crew, c))
                         best = w;
         }
         return best;
@@ -201,7 +201,7 @@ static struct sched_worker *to_be_emptied(const struct sc_sched *s, const struct
                 struct sched_worker *w = sc_sched_worker(s, i);
                 if (!w || w->gone || w->joining || w->alone || w->reserved != SCHED_NONE || w->credit == 0)
                         continue;
-                if ((!best || sc_sched_roomier(w, best)) && sc_sched_kind_serves(w->kind, c))
+                if ((!best || sc_sched_roomier(w, best)) && sc_sched_crew_serves(w->crew, c))
                         best = w;
         }
         return best;
@@ -312,7 +312,7 @@ static bool is_asked(const struct sched_entry *e, struct asker who)
 /* How a worker takes it at best, found with little effort: no more than that can come of looking closer. */
 static enum sched_takes at_best(const struct sc_sched *s, const struct sched_worker *w, const struct sched_entry *e)
 {
-        if (!sc_sched_serves(w->kind, e->set, e->function))
+        if (!sc_sched_serves(w->crew, e->set, e->function))
                 return SCHED_NOT;
         if (w->held < w->slots || s->opt.allocate == SC_ALLOCATE_CAPABILITY)
                 return SCHED_NOW;
@@ -376,7 +376,7 @@ static bool is_withheld(struct sc_sched *s, const struct sched_worker *w, const 
                 struct sched_entry *e = &s->active[i];
                 if (e->dry || e->set == own.set || (e->known && !goes_before(e, &own)))
                         continue;
-                if (!sc_sched_serves(w->kind, e->set, e->function) || sc_sched_fits(s, w, e->class->set) ||
+                if (!sc_sched_serves(w->crew, e->set, e->function) || sc_sched_fits(s, w, e->class->set) ||
                     !sc_sched_fits_without(s, w, e->class->set, c->set) || !look(s, e))
                         continue;
                 if (goes_before(e, &own))
@@ -400,17 +400,17 @@ static struct turn next_turn(struct sc_sched *s, struct asker who)
 /* ---- and where it goes -------------------------------------------------------------------------*/
 
 /* If load alone says who takes most, the first one is enough to look at. */
-static bool load_decides(const struct sc_sched *s, const struct sched_kind *kind, const struct sched_class *c)
+static bool load_decides(const struct sc_sched *s, const struct sched_crew *crew, const struct sched_class *c)
 {
-        return kind->mixed == 0 && kind->even && c->set->self == 0 && s->opt.allocate != SC_ALLOCATE_CAPABILITY;
+        return crew->mixed == 0 && crew->even && c->set->self == 0 && s->opt.allocate != SC_ALLOCATE_CAPABILITY;
 }
 
-static struct sched_worker *best_of(struct sc_sched *s, const struct sched_kind *kind, const struct sched_class *c,
+static struct sched_worker *best_of(struct sc_sched *s, const struct sched_crew *crew, const struct sched_class *c,
                                     struct sched_worker *best, enum sched_takes *how)
 {
-        const size_t most = load_decides(s, kind, c) ? 1 : kind->roomy.len;
+        const size_t most = load_decides(s, crew, c) ? 1 : crew->roomy.len;
         for (size_t i = 0; i < most; i++) {
-                struct sched_worker *w     = kind->roomy.at[i];
+                struct sched_worker *w     = crew->roomy.at[i];
                 enum sched_takes     takes = sc_sched_takes(s, w, c);
                 if (takes == SCHED_NOT || takes < *how || (takes == *how && !sc_sched_roomier(w, best)))
                         continue;
@@ -423,7 +423,7 @@ static struct sched_worker *best_of(struct sc_sched *s, const struct sched_kind 
 
 static struct sched_worker *find_worker(struct sc_sched *s, const struct sched_class *c, enum sched_takes *how)
 {
-        const struct sched_kind *first = sc_sched_top(&s->roomy);
+        const struct sched_crew *first = sc_sched_top(&s->roomy);
         struct sched_worker     *best  = sc_sched_top(&first->roomy);
         *how                           = sc_sched_takes(s, best, c);
         if (*how == SCHED_NOW)
@@ -431,9 +431,9 @@ static struct sched_worker *find_worker(struct sc_sched *s, const struct sched_c
         *how = SCHED_NOT;
         best = NULL;
         for (size_t i = 0; i < s->roomy.len; i++) {
-                const struct sched_kind *kind = s->roomy.at[i];
-                if (sc_sched_kind_serves(kind, c))
-                        best = best_of(s, kind, c, best, how);
+                const struct sched_crew *crew = s->roomy.at[i];
+                if (sc_sched_crew_serves(crew, c))
+                        best = best_of(s, crew, c, best, how);
         }
         s->visits += (uint32_t)(s->roomy.len / 16);
         return *how == SCHED_BEHIND && is_withheld(s, best, c) ? NULL : best;
@@ -445,8 +445,8 @@ static uint32_t run_length(const struct sc_sched *s, const struct sched_class *c
         if (ready < RUN_MIN || s->opt.allocate != SC_ALLOCATE_SPREAD || c->function->expected > SCHED_SHORT)
                 return 1;
         for (size_t i = 0; i < s->roomy.len; i++) {
-                const struct sched_kind *kind = s->roomy.at[i];
-                roomy += sc_sched_kind_serves(kind, c) ? (uint32_t)kind->roomy.len : 0;
+                const struct sched_crew *crew = s->roomy.at[i];
+                roomy += sc_sched_crew_serves(crew, c) ? (uint32_t)crew->roomy.len : 0;
         }
         uint32_t share = ready / (roomy > 0 ? roomy : 1);
         if (share < RUN_MIN)

@@ -88,7 +88,7 @@ static bool worker_row(struct sc_sched *s, const struct sched_link *l, uint32_t 
         sc_out_send(out, l->id, SC_MSG_WORKER_ROW)->worker_row = (struct sc_worker_row){
                 .ticket = ticket, .worker = w->id, .name = { w->name, w->name_len }, .slots = w->slots,
                 .credit = w->credit, .assigned = w->assigned, .started = w->started.len,
-                .functions = w->kind->function_count - 1, .done = w->tally->done, .failed = w->tally->failed,
+                .functions = w->crew->function_count - 1, .done = w->tally->done, .failed = w->tally->failed,
                 .lost = w->tally->lost, .connected_ms = ms_since(s, w->since),
         };
         return true;

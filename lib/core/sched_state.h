@@ -49,6 +49,7 @@ enum {
 #define SCHED_SHARE_UNIT   256           /* slot-nanoseconds at weight 1 for one step of virtual time */
 
 #define SCHED_BALANCE_REST SC_MS         /* between two looks at who is idle */
+#define SCHED_LOOK_ON      (10 * SC_MS)  /* when there were too many to look at all of them */
 #define SCHED_KILL_GRACE   (5 * SC_S)    /* what the worker needs to kill a run past its limit */
 #define SCHED_BACKSTOP     (10 * SC_S)   /* and what we give it on top, twice */
 #define SCHED_RELEASE_AFTER (6 * SC_S)   /* from a deadline to the end without the worker: its grace and a moment */
@@ -170,9 +171,9 @@ struct sched_runs {
 };
 
 /* Workers that offer the same: functions and amounts. */
-struct sched_kind {
+struct sched_crew {
         struct sc_id         key;
-        struct sched_kind   *same;
+        struct sched_crew   *same;
         uint32_t             self, refs, live; /* workers: all, and those that are not gone */
         uint32_t             mixed;            /* those that have runs of other sets than the first */
         uint32_t             function_count, offer_count;
@@ -180,7 +181,7 @@ struct sched_kind {
         uint32_t            *functions;        /* ascending */
         struct sched_amount *offers;           /* sorted by name */
         struct sc_heap       roomy;            /* those with room, by load */
-        size_t               position;         /* in the heap of kinds that have somebody with room */
+        size_t               position;         /* in the heap of crews that have somebody with room */
         uint64_t             sets[SCHED_SETS_MAX / 64]; /* which it could ever fulfil */
         uint64_t             known[SCHED_BITS / 64];    /* functions of low indices, once more */
 };
@@ -209,7 +210,7 @@ struct sched_class {
         struct sc_heap         tops, ages;    /* levels: by priority, by the age of the oldest row */
         struct sc_list         alone;         /* lanes with last chances */
         uint32_t               self, levels;
-        uint32_t               kinds;    /* kinds of workers that serve it */
+        uint32_t               crews;    /* crews of workers that serve it */
         uint32_t               ready, ready_alone;
         uint32_t               active;   /* position among active classes, or SCHED_NONE */
         uint32_t               reserved; /* the worker that is being emptied for the last chance of one of these */
@@ -294,7 +295,7 @@ struct sched_worker {
         uint32_t           assigned; /* runs it has: those of rows, and `kept` */
         uint32_t           kept;     /* runs it has not answered for, whose tasks ended without it */
         struct sched_queue started, unstarted;
-        struct sched_kind *kind;
+        struct sched_crew *crew;
         struct sched_runs *runs; /* the first set's stand first */
         uint32_t           runs_len, runs_cap;
         uint32_t           held; /* runs that hold amounts */
@@ -302,7 +303,7 @@ struct sched_worker {
         uint64_t          *used; /* of each offer */
         uint32_t           shares; /* what load is counted by: slots, or 1 */
         uint32_t           reserved; /* emptied for the last chance of this class, or SCHED_NONE */
-        size_t             position; /* in the heap of those of its kind with room */
+        size_t             position; /* in the heap of those of its crew with room */
         uint32_t           suspects; /* gone: oldest unreported runs still to be charged */
         bool               gone, orderly, joining, alone, touched;
         struct sc_hold    *holds;
@@ -382,9 +383,9 @@ struct sc_sched {
         struct sched_ask   *ask;
         uint32_t            ask_cap, ask_free;
 
-        struct sc_map       function_map, set_map, kind_map; /* by hash */
+        struct sc_map       function_map, set_map, crew_map; /* by hash */
         struct sc_map       parts; /* classes, levels, groups and lanes by what they are of */
-        struct sched_table  functions, sets, kinds, classes, lanes;
+        struct sched_table  functions, sets, crews, classes, lanes;
         struct sched_entry *active; /* classes with ready rows and a worker */
         uint32_t            active_len, active_cap;
         uint32_t            loose;  /* active ones that are neither dry nor stuck */
@@ -408,12 +409,13 @@ struct sc_sched {
         struct sched_table client_at, worker_at;
         uint32_t           worker_count, client_links, admin_links;
         uint64_t           worker_serial;
-        struct sc_heap     roomy; /* kinds, by their least loaded worker with room */
+        struct sc_heap     roomy; /* crews, by their least loaded worker with room */
         uint32_t           room_count; /* workers in all of them */
         struct sc_list     touched, todo_workers, todo_clients, lost_clients, hungry;
         struct sc_list     dead_workers, dead_clients; /* until the next step: an effect may lend their names */
         uint32_t           excess; /* runs that hold nothing yet, and wait behind others */
-        sc_ns              balance_at, rested_at; /* rested_at: when those that were recalled may be again */
+        sc_ns              balance_at, rested_at; /* rested_at: when to look again though nothing has happened */
+        uint32_t           balance_crew; /* where the next look begins */
         bool               balance_due, grants_freed;
 
         uint64_t grant_sum, kib_sum;
@@ -573,35 +575,36 @@ void              sc_sched_set_drop(struct sc_sched *s, struct sched_set *set);
 struct sc_view    sc_sched_set_text(const struct sched_set *set);
 /* What a worker offers, cpu included.  False: not canonical. */
 bool sc_sched_offers(const struct sc_hello *h, struct sched_amount out[SC_AMOUNTS_MAX + 1], uint32_t *count);
-bool sc_sched_fulfils(const struct sc_sched *s, const struct sched_kind *kind, const struct sched_set *set); /* ever */
+bool sc_sched_fulfils(const struct sc_sched *s, const struct sched_crew *crew, const struct sched_set *set); /* ever */
 bool sc_sched_fits(const struct sc_sched *s, const struct sched_worker *w, const struct sched_set *set);    /* now */
 /* Would it fit if no run of `without` held anything? */
 bool sc_sched_fits_without(const struct sc_sched *s, const struct sched_worker *w, const struct sched_set *set,
                            const struct sched_set *without);
 struct sched_runs *sc_sched_runs(const struct sched_worker *w, uint32_t set); /* NULL: there are none */
-struct sched_set  *sc_sched_set_of(const struct sc_sched *s, const struct sched_task *t); /* an orphan's: the first */
+/* By what it counts at a worker: an orphan by the first set, and all where amounts are not counted. */
+struct sched_set *sc_sched_set_of(const struct sc_sched *s, const struct sched_task *t);
 /* Takes amounts off what is free, or gives them back, with nobody to hold them: for looking ahead. */
 void sc_sched_claim(const struct sc_sched *s, struct sched_worker *w, const struct sched_set *set, bool more);
 void sc_sched_runs_join(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set);
 void sc_sched_runs_leave(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set);
 
-/* ---- sched_kind.c ------------------------------------------------------------------------------*/
+/* ---- sched_crew.c ------------------------------------------------------------------------------*/
 
-struct sched_kind *sc_sched_kind_take(struct sc_sched *s, const struct sc_hello *hello); /* NULL: no memory */
-void sc_sched_kind_drop(struct sc_sched *s, struct sched_kind *kind);
-void sc_sched_kind_live(struct sc_sched *s, struct sched_kind *kind, bool joins); /* a worker of it comes or goes */
-bool sc_sched_kind_serves(const struct sched_kind *kind, const struct sched_class *c);
-bool sc_sched_kind_knows(const struct sched_kind *kind, uint32_t function);
-bool sc_sched_kind_roomier(const void *a, const void *b);
-void sc_sched_kind_moved(void *item, size_t position);
-void sc_sched_kind_changed(struct sc_sched *s, struct sched_kind *kind); /* the heap of its workers did */
+struct sched_crew *sc_sched_crew_take(struct sc_sched *s, const struct sc_hello *hello); /* NULL: no memory */
+void sc_sched_crew_drop(struct sc_sched *s, struct sched_crew *crew);
+void sc_sched_crew_live(struct sc_sched *s, struct sched_crew *crew, bool joins); /* a worker of it comes or goes */
+bool sc_sched_crew_serves(const struct sched_crew *crew, const struct sched_class *c);
+bool sc_sched_crew_knows(const struct sched_crew *crew, uint32_t function);
+bool sc_sched_crew_roomier(const void *a, const void *b);
+void sc_sched_crew_moved(void *item, size_t position);
+void sc_sched_crew_changed(struct sc_sched *s, struct sched_crew *crew); /* the heap of its workers did */
 
-static inline bool sc_sched_serves(const struct sched_kind *kind, uint32_t set, uint32_t function)
+static inline bool sc_sched_serves(const struct sched_crew *crew, uint32_t set, uint32_t function)
 {
-        if (!(kind->sets[set / 64] >> set % 64 & 1))
+        if (!(crew->sets[set / 64] >> set % 64 & 1))
                 return false;
-        return function < SCHED_BITS ? kind->known[function / 64] >> function % 64 & 1
-                                     : sc_sched_kind_knows(kind, function);
+        return function < SCHED_BITS ? crew->known[function / 64] >> function % 64 & 1
+                                     : sc_sched_crew_knows(crew, function);
 }
 
 /* ---- sched_class.c -----------------------------------------------------------------------------*/
@@ -612,7 +615,7 @@ void sc_sched_function_drop(struct sc_sched *s, struct sched_function *f);
 void sc_sched_measured(struct sc_sched *s, struct sched_function *f, sc_ns took);
 struct sched_class *sc_sched_class_of(struct sc_sched *s, struct sc_view name, struct sc_view needs, bool *full);
 void sc_sched_class_drop(struct sc_sched *s, struct sched_class *c); /* unless it has levels */
-void sc_sched_class_kind(struct sc_sched *s, struct sched_class *c, bool joins);
+void sc_sched_class_crew(struct sc_sched *s, struct sched_class *c, bool joins);
 void sc_sched_lane_bytes(struct sc_sched *s, size_t size, bool more); /* on or off the bill */
 void sc_sched_activate(struct sc_sched *s, struct sched_class *c);
 void sc_sched_entry_stuck(struct sc_sched *s, struct sched_entry *e, bool stuck);

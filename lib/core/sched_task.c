@@ -376,7 +376,7 @@ static void set_lane(struct sc_sched *s, struct sched_task *t, const struct sche
         t->lane = lane ? lane->self : SCHED_NONE;
         if (!w)
                 return;
-        sc_sched_runs_join(s, w, lane->class->set);
+        sc_sched_runs_join(s, w, sc_sched_set_of(s, t));
         sc_sched_worker_gained(s, w);
 }
 

@@ -84,9 +84,9 @@ void sc_sched_send_about(struct sc_sched *s, const struct sched_task *t, enum sc
 
 void sc_sched_worker_free(struct sc_sched *s, struct sched_worker *w)
 {
-        if (w->kind) {
-                sc_mem_release(s->mem, w->used, w->kind->offer_count * sizeof *w->used);
-                sc_sched_kind_drop(s, w->kind);
+        if (w->crew) {
+                sc_mem_release(s->mem, w->used, w->crew->offer_count * sizeof *w->used);
+                sc_sched_crew_drop(s, w->crew);
         }
         sc_mem_release(s->mem, w->runs, w->runs_cap * sizeof *w->runs);
         sc_mem_release(s->mem, w->holds, w->hold_count * sizeof *w->holds);
@@ -98,15 +98,15 @@ void sc_sched_worker_free(struct sc_sched *s, struct sched_worker *w)
 /* Each set with runs here has one that holds, which the slots bound; what it brings with it may be more. */
 static bool runs_make(struct sc_sched *s, struct sched_worker *w, const struct sc_hello *hello)
 {
-        w->kind = sc_sched_kind_take(s, hello);
-        if (!w->kind)
+        w->crew = sc_sched_crew_take(s, hello);
+        if (!w->crew)
                 return false;
-        w->used = sc_mem_array(s->mem, w->kind->offer_count, sizeof *w->used);
+        w->used = sc_mem_array(s->mem, w->crew->offer_count, sizeof *w->used);
         w->runs_cap = 1 + hello->slots + hello->hold_count;
         w->runs     = sc_mem_array(s->mem, w->runs_cap, sizeof *w->runs);
         if (!w->used || !w->runs)
                 return false;
-        memset(w->used, 0, w->kind->offer_count * sizeof *w->used);
+        memset(w->used, 0, w->crew->offer_count * sizeof *w->used);
         w->runs[0]  = (struct sched_runs){ .set = 0 };
         w->runs_len = 1;
         w->there    = 1;
@@ -171,7 +171,7 @@ bool sc_sched_worker_up(struct sc_sched *s, struct sched_link *l, const struct s
         w->joining = true;
         l->index   = w->self;
         s->worker_count++;
-        sc_sched_kind_live(s, w->kind, true);
+        sc_sched_crew_live(s, w->crew, true);
         sc_list_add_tail(&s->todo_workers, &w->todo);
         sc_sched_welcome(s, l, 0, out);
         return true;
@@ -365,7 +365,7 @@ void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, bool order
         s->excess -= w->assigned - w->held;
         sc_sched_worker_leaves_room(s, w);
         sc_list_remove(&w->touch);
-        sc_sched_kind_live(s, w->kind, false);
+        sc_sched_crew_live(s, w->crew, false);
         s->worker_count--;
         if (sc_list_empty(&w->todo))
                 sc_list_add_tail(&s->todo_workers, &w->todo);

@@ -3,6 +3,7 @@
  * A receive is always under way, except while upcalls go on or the connection is paused.  The receive
  * buffer grows with what really arrives, never with what a peer announces.
  */
+#include "fork.h"
 #include "frame.h"
 #include "msg.h"
 #include "net_nng_impl.h"
@@ -248,6 +249,8 @@ static void watch_for_the_end(struct sc_nng_conn *conn, sc_ns now)
 
 void sc_nng_conn_rearm(struct sc_nng_conn *conn, sc_ns now)
 {
+        if (sc_forked())
+                return;
         if (conn->state == SC_NNG_OPEN)
                 deliver(conn); /* frames that came before a pause */
         if (conn->state == SC_NNG_CLOSED || conn->paused || conn->receiving)
@@ -321,6 +324,8 @@ static long send_quickly(struct sc_nng_conn *conn)
  * connection, so there every send goes the long way. */
 static void push(struct sc_nng_conn *conn)
 {
+        if (sc_forked())
+                return; /* a fork of the host, made inside a callback: the socket is the parent's */
         while (conn->out_at < conn->out.len) {
                 long took = conn->tls ? 0 : send_quickly(conn);
                 if (took < 0) {

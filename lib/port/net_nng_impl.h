@@ -21,6 +21,7 @@ enum {
         SC_NNG_READ_MIN  = 4096,       /* bytes of a quiet connection's receive buffer */
         SC_NNG_READ_MAX  = 256 * 1024, /* at most so many are received, or sent, at once */
         SC_NNG_RETRY_MS  = 100,        /* before accepting again when descriptors have run out */
+        SC_NNG_SAY_S     = 60,         /* at most so often is said that it cannot accept */
         SC_NNG_DRAIN_MS  = 50,         /* for the last record of TLS to leave */
         SC_NNG_GONE_MS   = 10,         /* for what TLS has decrypted already, once the other side is gone */
         SC_NNG_BRIEF_MS  = 1000,       /* an accepted connection that lives less is a brief one: see pace */

@@ -95,6 +95,7 @@ static void carry_out(struct sc_cli_shell *x, const struct sc_effect *fx)
                 if (up->closed != NULL)
                         up->closed(x->role);
                 break;
+        case SC_FX_TAKE_BACK:
         case SC_FX_RUN:
         case SC_FX_STOP:
         case SC_FX_READ_MORE:

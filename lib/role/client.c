@@ -32,6 +32,16 @@ static int take_options(struct scaler_client *c, const scaler_client_options *o,
         if (o->reconnect_ms < 0 && o->reconnect_ms != SCALER_UNLIMITED)
                 return sc_error_set(err, SC_E_INVALID, "client: reconnect_ms %lld is negative",
                                     (long long)o->reconnect_ms);
+        if (o->weight < 0 || o->weight > SC_WEIGHT_MAX)
+                return sc_error_set(err, SC_E_INVALID, "client: weight %lld is not within 0 and %d",
+                                    (long long)o->weight, SC_WEIGHT_MAX);
+        if (o->running_max < 0 || o->running_max > UINT32_MAX)
+                return sc_error_set(err, SC_E_INVALID, "client: running_max %lld is not within 0 and %lu",
+                                    (long long)o->running_max, (unsigned long)UINT32_MAX);
+        if (o->admin && (o->weight || o->running_max))
+                return sc_error_set(err, SC_E_INVALID, "client: an admin has neither weight nor running_max");
+        c->weight      = (uint32_t)o->weight;
+        c->running_max = (uint32_t)o->running_max;
         c->pending_max = o->pending_max ? (uint64_t)o->pending_max : 1000000;
         c->give_up     = o->reconnect_ms == SCALER_UNLIMITED ? SC_NEVER : sc_ns_from_ms(o->reconnect_ms);
         c->admin       = o->admin;
@@ -54,6 +64,8 @@ static int make_shell(struct scaler_client *c, scaler_error *err)
                 .name        = { c->name, strlen(c->name) },
                 .tenant      = { c->tenant, strlen(c->tenant) },
                 .token       = { c->access.token, c->access.token_len },
+                .weight      = c->weight,
+                .running_max = c->running_max,
         };
         const struct sc_station_options station = { .mem  = c->mem,
                                                     .self = c->admin ? SC_ROLE_ADMIN : SC_ROLE_CLIENT,
@@ -90,6 +102,7 @@ int scaler_client_create(const scaler_client_options *options, scaler_client **o
         sc_list_init(&c->submits);
         sc_list_init(&c->todo);
         sc_list_init(&c->requests);
+        sc_list_init(&c->ended);
         sc_map_init(&c->futures, c->mem);
         c->gate = sc_gate_create(c->mem);
         status  = c->gate ? take_options(c, &o, err) : sc_error_set(err, SC_E_NOMEM, "client: out of memory");
@@ -107,6 +120,8 @@ int scaler_client_create(const scaler_client_options *options, scaler_client **o
 
 int scaler_client_start(scaler_client *c, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || c->state != SC_CLIENT_NEW || sc_loop_in_turn(c->rt->loop))
                 return sc_error_set(err, c ? SC_E_STATE : SC_E_INVALID, "client: started before, or from a callback");
         struct sc_net *net;
@@ -134,6 +149,8 @@ int scaler_client_start(scaler_client *c, scaler_error *err)
 
 int scaler_client_wait_ready(scaler_client *c, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
         if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
@@ -155,6 +172,8 @@ int scaler_client_wait_ready(scaler_client *c, int64_t timeout_ms)
 
 int scaler_client_wait_all(scaler_client *c, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
         if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
@@ -171,6 +190,8 @@ int scaler_client_wait_all(scaler_client *c, int64_t timeout_ms)
 
 int scaler_client_stats_get(scaler_client *c, scaler_client_stats *out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c || !out)
                 return SC_E_INVALID;
         scaler_client_stats s;
@@ -246,6 +267,8 @@ static int submit_futures(struct scaler_client *c, struct scaler_future **future
 
 int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_future **out, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || !spec)
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no spec");
         struct scaler_future *f;
@@ -263,6 +286,8 @@ int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_futur
 int scaler_client_submit_many(scaler_client *c, const scaler_spec *specs, size_t count, scaler_future **out,
                               scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || (!specs && count))
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no specs");
         if (count == 0)
@@ -293,6 +318,8 @@ int scaler_client_submit_many(scaler_client *c, const scaler_spec *specs, size_t
 int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t timeout_ms, scaler_future **out,
                               scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || !spec)
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no spec");
         if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
@@ -316,6 +343,8 @@ int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t
 
 int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         const sc_ns until  = sc_until(timeout_ms);
         int         status = 0;
         if (sc_loop_in_turn(c->rt->loop))
@@ -399,6 +428,8 @@ static struct scaler_client *client_of(struct scaler_future *f)
 
 int scaler_future_cancel(scaler_future *f, uint32_t flags)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f || (flags & ~(uint32_t)SCALER_CANCEL_FORCE))
                 return SC_E_INVALID;
         sc_gate_lock(f->gate);
@@ -413,6 +444,8 @@ int scaler_future_cancel(scaler_future *f, uint32_t flags)
 
 int scaler_future_cancel_wait(scaler_future *f, uint32_t flags, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f)
                 return SC_E_INVALID;
         struct scaler_client *c = client_of(f);
@@ -425,6 +458,8 @@ int scaler_future_cancel_wait(scaler_future *f, uint32_t flags, int64_t timeout_
 
 int scaler_client_stop(scaler_client *c, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
         if (sc_loop_in_turn(c->rt->loop))
@@ -471,7 +506,7 @@ static void leave_loop(struct scaler_client *c)
 void scaler_client_destroy(scaler_client *c)
 {
         enum { GOODBYE_MS = 1000 };
-        if (!c)
+        if (!c || sc_forked())
                 return;
         if (c->state == SC_CLIENT_STARTED)
                 scaler_client_stop(c, GOODBYE_MS);

@@ -38,6 +38,7 @@ struct scaler_client {
         uint64_t               id;
         bool                   admin;
         uint64_t               pending_max;
+        uint32_t               weight, running_max; /* as given */
         char                   url[SC_URL_MAX + 1];
         char                   name[SC_NAME_MAX + 1], tenant[SC_NAME_MAX + 1];
         sc_ns                  give_up;
@@ -61,6 +62,8 @@ struct scaler_client {
         struct sc_member     member;
         struct sc_batch      batch;
         bool                 joined, leaving;
+        struct sc_list       ended; /* futures of which nobody has been told yet, by their turn link */
+        uint32_t             ended_count;
         struct sc_map        futures; /* {0, sequence} -> future, one reference each */
 };
 

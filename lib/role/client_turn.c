@@ -6,7 +6,10 @@
 
 #include <stdio.h>
 
-enum { BUSY_TASKS = 64 }; /* so many unanswered: a submit may wait for company */
+enum {
+        BUSY_TASKS = 64, /* so many unanswered: a submit may wait for company */
+        TELL_MAX   = 64  /* so many ends are told under one lock */
+};
 
 /* ---- upcalls of the shell, in a turn ------------------------------------------------------------------ */
 
@@ -24,7 +27,40 @@ static void count_end(struct scaler_client *c, int reason)
                 c->cancelled++;
         else
                 c->failed++;
-        sc_gate_changed(c->gate);
+}
+
+/* At the end of a pass, or when many have come together: under one lock, and with one call to whoever waits, since
+ * who is woken for each of them would sleep again before the next. */
+static void tell_ended(struct scaler_client *c)
+{
+        struct sc_adding adding = { 0 };
+        struct sc_list   told;
+        struct sc_list  *node;
+        if (sc_list_empty(&c->ended))
+                return;
+        sc_list_init(&told);
+        sc_list_splice(&told, &c->ended);
+        c->ended_count = 0;
+        sc_gate_lock(c->gate);
+        for (node = told.next; node != &told; node = node->next) {
+                struct scaler_future *f = SC_CONTAINER(node, struct scaler_future, turn);
+                sc_future_end(f);
+                sc_queue_add(&adding, f);
+                count_end(c, f->outcome.reason);
+                sc_list_remove(&f->work);
+        }
+        sc_queue_added(&adding);
+        sc_gate_unlock_changed(c->gate);
+        while ((node = sc_list_take(&told)) != NULL)
+                scaler_future_unref(SC_CONTAINER(node, struct scaler_future, turn));
+}
+
+/* Its end is kept, and told soon; the map's reference goes with it. */
+static void end_later(struct scaler_client *c, struct scaler_future *f)
+{
+        sc_list_add_tail(&c->ended, &f->turn);
+        if (++c->ended_count >= TELL_MAX)
+                tell_ended(c);
 }
 
 static void on_complete(void *role, const struct sc_result *result)
@@ -33,17 +69,14 @@ static void on_complete(void *role, const struct sc_result *result)
         struct scaler_future *f = sc_map_remove(&c->futures, (struct sc_id){ 0, result->task.lo });
         if (!f)
                 return; /* the front ended it already: it could not be admitted */
-        sc_gate_lock(c->gate);
-        sc_future_end(f, result);
-        count_end(c, result->outcome.reason);
-        sc_list_remove(&f->work);
-        sc_gate_unlock(c->gate);
-        scaler_future_unref(f);
+        sc_future_keep(f, result);
+        end_later(c, f);
 }
 
 static void on_confirm(void *role, const struct sc_confirm *confirm)
 {
         struct scaler_client *c = role;
+        tell_ended(c); /* an end that came before this must not be seen after it */
         sc_gate_lock(c->gate);
         for (struct sc_list *n = c->requests.next; n != &c->requests; n = n->next) {
                 struct sc_request *r = SC_CONTAINER(n, struct sc_request, link);
@@ -131,6 +164,7 @@ static void on_note(void *role, int level, const char *line)
 static void on_closed(void *role)
 {
         struct scaler_client *c = role;
+        tell_ended(c);
         sc_gate_lock(c->gate);
         c->closed = true;
         sc_gate_changed(c->gate);
@@ -191,13 +225,10 @@ const struct sc_cli_shell_upcalls *sc_client_upcalls(void)
 
 void sc_client_end_unadmitted(struct scaler_client *c, struct scaler_future *f, int status)
 {
-        sc_gate_lock(c->gate);
-        sc_list_remove(&f->work);
-        sc_future_end_here(f, SC_REASON_CLIENT,
-                           status == SC_E_STATE ? "the client is closed" : "out of memory in the client");
-        count_end(c, SC_REASON_CLIENT);
-        sc_gate_unlock(c->gate);
-        scaler_future_unref(f);
+        sc_future_keep_here(f, SC_REASON_CLIENT,
+                            status == SC_E_STATE ? "the client is closed" : "out of memory in the client");
+        end_later(c, f);
+        tell_ended(c);
 }
 
 void sc_client_end_all(struct scaler_client *c, const char *why)
@@ -205,13 +236,10 @@ void sc_client_end_all(struct scaler_client *c, const char *why)
         size_t                cursor = 0;
         struct scaler_future *f;
         while ((f = sc_map_each(&c->futures, &cursor)) != NULL) {
-                sc_gate_lock(c->gate);
-                sc_list_remove(&f->work);
-                sc_future_end_here(f, SC_REASON_CLIENT, why);
-                count_end(c, SC_REASON_CLIENT);
-                sc_gate_unlock(c->gate);
-                scaler_future_unref(f);
+                sc_future_keep_here(f, SC_REASON_CLIENT, why);
+                end_later(c, f);
         }
+        tell_ended(c);
         sc_map_fini(&c->futures);
         sc_map_init(&c->futures, c->mem);
         for (;;) {
@@ -237,24 +265,26 @@ static void submit_one(struct scaler_client *c, struct scaler_future *f, sc_ns n
                 sc_client_end_unadmitted(c, f, status);
 }
 
-/* What was asked of it while it stood at the front is done after it is submitted. */
-static void leave_front(struct scaler_client *c, struct scaler_future *f)
+/* Locked.  What was asked of it while it stood at the front is done after it is submitted. */
+static void leave_front(struct scaler_client *c, struct sc_list *submits)
 {
-        sc_gate_lock(c->gate);
-        f->at_front = false;
-        if (f->todo)
-                sc_list_add_tail(&c->todo, &f->work);
-        sc_gate_unlock(c->gate);
+        struct sc_list *node;
+        while ((node = sc_list_take(&c->submits)) != NULL) {
+                struct scaler_future *f = SC_CONTAINER(node, struct scaler_future, work);
+                f->at_front             = false;
+                sc_list_add_tail(submits, &f->turn);
+                if (f->todo)
+                        sc_list_add_tail(&c->todo, &f->work);
+        }
 }
 
 static void submit_all(struct scaler_client *c, struct sc_list *submits, sc_ns now)
 {
         struct sc_list *node;
         while ((node = sc_list_take(submits)) != NULL) {
-                struct scaler_future *f    = SC_CONTAINER(node, struct scaler_future, work);
+                struct scaler_future *f    = SC_CONTAINER(node, struct scaler_future, turn);
                 struct sc_blob       *body = f->body; /* the core has its copy when submit_one returns */
                 f->body                    = NULL;
-                leave_front(c, f);
                 submit_one(c, f, now);
                 c->batch.records++;
                 sc_blob_unref(body);
@@ -334,12 +364,15 @@ void sc_client_run_front(struct sc_post *post, sc_ns now)
         sc_list_init(&submits);
         sc_gate_lock(c->gate);
         c->posted = false;
-        sc_list_splice(&submits, &c->submits);
+        leave_front(c, &submits);
+        const bool asked = !sc_list_empty(&c->todo) || !sc_list_empty(&c->requests);
         sc_gate_unlock(c->gate);
         sc_cli_shell_begin(c->shell, now, sc_loop_lateness(c->rt->loop));
         submit_all(c, &submits, now);
-        do_todo(c, now);
-        ask_all(c, now);
+        if (asked) {
+                do_todo(c, now);
+                ask_all(c, now);
+        }
         sc_loop_touch(c->rt->loop, &c->member);
 }
 
@@ -359,6 +392,10 @@ static void member_tick(void *ctx, sc_ns now)
 static void member_flush(void *ctx, sc_ns now)
 {
         struct scaler_client *c = ctx;
+        if (c->futures.len < BUSY_TASKS || c->leaving)
+                tell_ended(c);
+        else if (c->ended_count > 0)
+                sc_loop_ask_rest(c->rt->loop, &c->member);
         if (sc_batch_wait(&c->batch, c->futures.len >= BUSY_TASKS && !c->leaving, now))
                 return;
         sc_cli_shell_flush(c->shell, now);
@@ -370,11 +407,18 @@ static void member_flush(void *ctx, sc_ns now)
         sc_gate_unlock(c->gate);
 }
 
+static void member_rest(void *ctx, sc_ns now)
+{
+        (void)now;
+        tell_ended(ctx);
+}
+
 const struct sc_member_ops *sc_client_member_ops(void)
 {
         static const struct sc_member_ops ops = { .deadline = member_deadline,
                                                   .tick     = member_tick,
-                                                  .flush    = member_flush };
+                                                  .flush    = member_flush,
+                                                  .rest     = member_rest };
         return &ops;
 }
 

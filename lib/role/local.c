@@ -129,6 +129,8 @@ int scaler_local_register(scaler_local *l, const scaler_function *function)
 
 int scaler_local_start(scaler_local *l, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!l || l->started)
                 return sc_error_set(err, l ? SC_E_STATE : SC_E_INVALID, "local: started before");
         int status = scaler_scheduler_start(l->scheduler, err);
@@ -152,7 +154,7 @@ scaler_scheduler *scaler_local_scheduler(scaler_local *l)
 
 void scaler_local_destroy(scaler_local *l)
 {
-        if (!l)
+        if (!l || sc_forked())
                 return;
         scaler_client_destroy(l->client);
         for (size_t i = l->worker_count; i > 0; i--)

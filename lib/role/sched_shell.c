@@ -45,6 +45,7 @@ static void carry_out(struct sc_sched_shell *x, const struct sc_effect *fx)
         case SC_FX_ROOM:
         case SC_FX_GIVE_UP:
         case SC_FX_CLOSED:
+        case SC_FX_TAKE_BACK:
         case SC_FX_RUN:
         case SC_FX_STOP:
         case SC_FX_READ_MORE:

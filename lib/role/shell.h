@@ -41,7 +41,9 @@ void  sc_sched_shell_flush(struct sc_sched_shell *x, sc_ns now);
 
 struct sc_work_shell_upcalls {
         void (*enter)(void *role);
-        void (*run)(void *role, const struct sc_assign *assign);         /* start it; ends in sc_work_shell_ran() */
+        /* Start it as soon as a slot is free, in the order of these calls; ends in sc_work_shell_ran(). */
+        void (*run)(void *role, const struct sc_assign *assign);
+        bool (*take_back)(void *role, uint64_t run);                     /* it had not begun, and will not */
         void (*stop)(void *role, uint64_t run, enum sc_stop_how how);
         void (*read_more)(void *role, uint64_t run);
         void (*note)(void *role, int level, const char *line);

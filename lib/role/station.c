@@ -326,14 +326,20 @@ static void net_dial_failed(void *ctx, uint64_t ticket, int status, const char *
         tell_once(st, SC_NOTE_WARN, 0, why);
 }
 
+static void net_accept_failed(void *ctx, const char *why)
+{
+        sc_station_note(enter(ctx), 0, "cannot accept: ", why, strlen(why));
+}
+
 const struct sc_net_upcalls *sc_station_door_upcalls(void)
 {
         static const struct sc_net_upcalls upcalls = {
-                .up          = net_up,
-                .frame       = net_frame,
-                .writable    = net_writable,
-                .down        = net_down,
-                .dial_failed = net_dial_failed,
+                .up            = net_up,
+                .frame         = net_frame,
+                .writable      = net_writable,
+                .down          = net_down,
+                .dial_failed   = net_dial_failed,
+                .accept_failed = net_accept_failed,
         };
         return &upcalls;
 }

@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "machine.h"
+#include "plan.h"
 #include "sc_assert.h"
+
+enum { START_MAX = 64 }; /* so many short tasks do not wait for more before slot threads get them */
 
 /* ---- upcalls of the shell, in a turn ------------------------------------------------------------------------ */
 
@@ -24,6 +27,13 @@ static void on_run(void *role, const struct sc_assign *assign)
                 sc_command_run(role, assign);
         else
                 sc_task_run(role, assign);
+}
+
+static bool on_take_back(void *role, uint64_t run)
+{
+        struct scaler_worker *w = role;
+        struct scaler_task   *t = sc_map_get(&w->tasks, (struct sc_id){ 0, run });
+        return t && sc_task_take_back(t);
 }
 
 static void on_stop(void *role, uint64_t run, enum sc_stop_how how)
@@ -89,6 +99,7 @@ static void on_linked(void *role, bool up)
 static const struct sc_work_shell_upcalls shell_upcalls = {
         .enter     = on_enter,
         .run       = on_run,
+        .take_back = on_take_back,
         .stop      = on_stop,
         .read_more = on_read_more,
         .note      = on_note,
@@ -105,19 +116,23 @@ void sc_run_refused(struct scaler_worker *w, uint64_t handle, int code, const ch
         sc_work_shell_ran(w->shell, handle, &outcome, sc_loop_now(w->rt->loop));
 }
 
-void sc_run_born(struct scaler_worker *w)
+static void show_lives(struct scaler_worker *w)
 {
         sc_gate_lock(w->gate);
-        w->live++;
-        sc_gate_unlock(w->gate);
+        w->lives = w->live > 0;
+        sc_gate_unlock_changed(w->gate);
+}
+
+void sc_run_born(struct scaler_worker *w)
+{
+        if (w->live++ == 0)
+                show_lives(w);
 }
 
 void sc_run_gone(struct scaler_worker *w)
 {
-        sc_gate_lock(w->gate);
-        w->live--;
-        sc_gate_changed(w->gate);
-        sc_gate_unlock(w->gate);
+        if (--w->live == 0)
+                show_lives(w);
 }
 
 static sc_ns member_deadline(void *ctx)
@@ -141,8 +156,13 @@ static void member_tick(void *ctx, sc_ns now)
 static void member_flush(void *ctx, sc_ns now)
 {
         struct scaler_worker *w = ctx;
+        if (w->starting_count < START_MAX && sc_work_brisk(sc_work_shell_core(w->shell)))
+                sc_loop_ask_rest(w->rt->loop, &w->member);
+        else
+                sc_task_start_all(w);
         if (sc_batch_wait(&w->batch, !w->leaving && sc_work_queued(sc_work_shell_core(w->shell)) > 0, now))
                 return;
+        sc_work_shell_begin(w->shell, now, sc_loop_lateness(w->rt->loop)); /* whoever touched it may not have */
         sc_work_shell_flush(w->shell, now);
         if (!w->leaving || w->left || sc_station_links(sc_work_shell_station(w->shell)) > 0)
                 return;
@@ -152,9 +172,16 @@ static void member_flush(void *ctx, sc_ns now)
         sc_gate_unlock(w->gate);
 }
 
+static void member_rest(void *ctx, sc_ns now)
+{
+        (void)now;
+        sc_task_start_all(ctx);
+}
+
 static const struct sc_member_ops member_ops = { .deadline = member_deadline,
                                                  .tick     = member_tick,
-                                                 .flush    = member_flush };
+                                                 .flush    = member_flush,
+                                                 .rest     = member_rest };
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
@@ -176,6 +203,20 @@ static int check_options(const scaler_worker_options *o, scaler_error *err)
         if (o->keep_ms < 0 || o->kill_grace_ms < 0 || o->scheduler_timeout_ms < 0)
                 return sc_error_set(err, SC_E_INVALID, "worker: a negative time");
         return 0;
+}
+
+/* Runs that name no needs hold a cpu, so it must be known how many there are. */
+static int take_offers(struct scaler_worker *w, const char *offers, scaler_error *err)
+{
+        struct sc_amount amounts[SC_AMOUNTS_MAX];
+        uint32_t         count  = 0;
+        int              status = sc_amounts_take(offers, "worker: offers", w->offers, &w->core.offers, err);
+        if (!status)
+                status = sc_amounts_parse(w->core.offers, amounts, &count);
+        for (uint32_t i = 0; !status && i < count; i++)
+                if (amounts[i].name.len == 3 && memcmp(amounts[i].name.ptr, "cpu", 3) == 0 && !amounts[i].thousandths)
+                        status = sc_error_set(err, SC_E_INVALID, "worker: offers \"cpu\": it must say how many");
+        return status;
 }
 
 static int fill(struct scaler_worker *w, const scaler_worker_options *o, scaler_error *err)
@@ -200,7 +241,9 @@ static int fill(struct scaler_worker *w, const scaler_worker_options *o, scaler_
         };
         w->commands     = o->commands == 0;
         w->spawners_max = sc_usable_cpus() < SC_SPAWNERS_MAX ? sc_usable_cpus() : SC_SPAWNERS_MAX;
-        status      = sc_access_init(&w->access, w->mem, o->security, err);
+        status          = take_offers(w, o->offers, err);
+        if (!status)
+                status = sc_access_init(&w->access, w->mem, o->security, err);
         if (!status && !(w->gate = sc_gate_create(w->mem)))
                 status = sc_error_set(err, SC_E_NOMEM, "worker: out of memory");
         if (status)
@@ -231,6 +274,7 @@ int scaler_worker_create(const scaler_worker_options *options, scaler_worker **o
         sc_map_init(&w->tasks, w->mem);
         sc_map_init(&w->commands_by_handle, w->mem);
         sc_list_init(&w->early);
+        sc_list_init(&w->starting);
         w->batch.until = SC_NEVER;
         status         = fill(w, &o, err);
         if (status)
@@ -242,6 +286,8 @@ int scaler_worker_create(const scaler_worker_options *options, scaler_worker **o
 
 int scaler_worker_register(scaler_worker *w, const scaler_function *function)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         scaler_function f;
         if (!w || !function || !sc_sized_in(&f, sizeof f, function) || !f.fn || !f.name || !*f.name ||
             strlen(f.name) > SC_NAME_MAX)
@@ -304,6 +350,8 @@ static int dial(struct scaler_worker *w, scaler_error *err)
 
 int scaler_worker_start(scaler_worker *w, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!w || w->state != SC_CLIENT_NEW || w->shell || sc_loop_in_turn(w->rt->loop))
                 return sc_error_set(err, w ? SC_E_STATE : SC_E_INVALID, "worker: started before, or from a callback");
         int status = make_shell(w);
@@ -321,6 +369,8 @@ int scaler_worker_start(scaler_worker *w, scaler_error *err)
 
 static int wait_for(struct scaler_worker *w, const bool *what, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (timeout_ms != 0 && sc_loop_in_turn(w->rt->loop))
                 return SC_E_STATE;
         const sc_ns until  = sc_until(timeout_ms);
@@ -351,6 +401,8 @@ int scaler_worker_wait_stopped(scaler_worker *w, int64_t timeout_ms)
 
 int scaler_worker_stats_get(scaler_worker *w, scaler_worker_stats *out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!w || !out)
                 return SC_E_INVALID;
         scaler_worker_stats s;
@@ -390,6 +442,8 @@ static void drain(struct scaler_worker *w)
 
 int scaler_worker_stop(scaler_worker *w, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!w)
                 return SC_E_INVALID;
         if (sc_loop_in_turn(w->rt->loop))
@@ -417,9 +471,17 @@ static void end_runs(struct scaler_worker *w)
                 sc_command_stop(c, SC_STOP_KILL);
         sc_loop_release(w->rt->loop);
         sc_gate_lock(w->gate);
-        while (w->live > 0)
+        while (w->lives)
                 sc_gate_wait(w->gate, SC_NEVER);
         sc_gate_unlock(w->gate);
+}
+
+static bool lives(struct scaler_worker *w)
+{
+        sc_gate_lock(w->gate);
+        const bool any = w->lives;
+        sc_gate_unlock(w->gate);
+        return any;
 }
 
 static void end_life(struct scaler_worker *w)
@@ -427,7 +489,7 @@ static void end_life(struct scaler_worker *w)
         enum { GOODBYE_MS = 1000 };
         const bool stopped = w->state == SC_CLIENT_STOPPED;
         scaler_worker_stop(w, 0);
-        if (!stopped || w->live > 0)
+        if (!stopped || lives(w))
                 drain(w); /* the second one stops what runs */
         end_runs(w);
         if (!w->given_up)
@@ -451,7 +513,7 @@ static void leave_loop(struct scaler_worker *w)
 
 void scaler_worker_destroy(scaler_worker *w)
 {
-        if (!w)
+        if (!w || sc_forked())
                 return;
         if (w->state != SC_CLIENT_NEW)
                 end_life(w);

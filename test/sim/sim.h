@@ -22,7 +22,7 @@
 #include "shell.h"
 
 #define SIM_OWNS_PACKET UINT64_MAX /* in an event's b: ptr is a packet on its way */
-enum { SIM_NODES_MAX = 32, SIM_TASKS_MAX = 1024, SIM_RUNS_MAX = 64, SIM_FUNCTIONS = 4 };
+enum { SIM_NODES_MAX = 32, SIM_TASKS_MAX = 1024, SIM_RUNS_MAX = 160, SIM_FUNCTIONS = 4 };
 
 enum { SIM_WORKERS_MAX = 8, SIM_TENANTS_MAX = 4, SIM_TEXT_MAX = 127 };
 
@@ -108,8 +108,10 @@ struct sim_run {            /* on a worker */
         uint32_t task;
         uint64_t printed;
         bool     may_print, stopped;
+        bool     begun;  /* else it waits for a slot */
         sc_ns    began_at;
-        uint64_t gpus; /* indices, when it has some */
+        uint64_t order;  /* in which it was told */
+        uint64_t gpus;   /* indices, when it has some */
         uint64_t life; /* tells events of an earlier use of this place */
 };
 
@@ -210,6 +212,7 @@ struct sim_exec { /* one execution by a worker */
         uint32_t task;
         uint64_t epoch, run;
         bool     finished, success;
+        bool     brief; /* its output comes with its end */
 };
 
 struct sim_alias { /* a kept run: the number it has now, and the one under which it was made */
@@ -221,7 +224,7 @@ struct sim_alias { /* a kept run: the number it has now, and the one under which
 
 struct sim_config {
         bool breaks, half_open, clogs, pauses, worker_crashes, client_crashes, scheduler_crashes, skew, hostile, memory;
-        bool poison_only, blips_only, liars, cancels, streams, big, slow_readers, refused_functions;
+        bool poison_only, blips_only, brief, liars, cancels, streams, big, slow_readers, refused_functions;
         uint32_t schedulers, clients, admins, workers, hostiles, tasks;
         /* shared: see sim_plan.c; calm: and no fault ever happens; full: see sim_full.c */
         bool     shared, calm, full, needs, shares, caps, times;
@@ -257,6 +260,7 @@ struct sim {
         size_t                replay_len[64];
         uint32_t              replay_count;
         uint8_t              *pattern;           /* bytes to be cut from for bodies, results and output */
+        uint64_t              runs_told;         /* counts what workers were told to run */
         uint64_t              turns, lost_slots; /* lost_slots: of worker processes that died */
         sc_ns                 healed_at;
         int                   phase; /* of the end: 0 tasks, 1 clients leave, 2 workers leave, 3 over */
@@ -341,7 +345,7 @@ void           sim_times_answered(struct sim *w, uint32_t task, const struct sc_
 void           sim_times_again(struct sim *w, uint32_t task);
 bool           sim_times_retries(const struct sim_task *t, uint8_t reason);
 void           sim_times_ended(struct sim *w, uint32_t task, const struct sc_result *result);
-void           sim_times_end(struct sim *w);
+uint32_t       sim_times_unanswered(const struct sim *w); /* a client; 0: none */
 
 void sim_full_config(struct sim *w);
 void sim_full_shape(struct sim *w);

@@ -123,7 +123,7 @@ static void judge_event(struct sim *w, struct sim_event *ev)
         (void)ev;
         for (uint32_t i = 0; i < w->node_count; i++)
                 for (int k = 0; w->nodes[i].kind == SIM_WORKER && k < SIM_RUNS_MAX; k++)
-                        if (w->nodes[i].run[k].run != 0)
+                        if (w->nodes[i].run[k].run != 0 && w->nodes[i].run[k].begun)
                                 sim_full_ran(w, w->tasks[w->nodes[i].run[k].task].client, w->nodes[i].run[k].began_at);
         w->full_judged = true;
         for (uint32_t i = 1; i <= w->config.clients; i++)

@@ -47,7 +47,7 @@ static struct stock held(const struct sim *w, const struct sim_node *n)
 {
         struct stock stock = { .count = 0 };
         for (int i = 0; i < SIM_RUNS_MAX; i++) {
-                if (n->run[i].run == 0)
+                if (n->run[i].run == 0 || !n->run[i].begun)
                         continue;
                 const struct sim_amounts one = at_most(&w->tasks[n->run[i].task].needs, &n->offers);
                 sim_amounts_add(&stock.sum, &one);
@@ -63,7 +63,7 @@ static void judge_units(struct sim *w, uint32_t node, uint32_t unit)
         uint64_t               sum = 0;
         for (int i = 0; i < SIM_RUNS_MAX; i++) {
                 const struct sim_run *r = &n->run[i];
-                if (r->run == 0 || !(r->gpus >> unit & 1))
+                if (r->run == 0 || !r->begun || !(r->gpus >> unit & 1))
                         continue;
                 const uint64_t needs = w->tasks[r->task].needs.of[SIM_GPU];
                 sum += needs < 1000 ? needs : 1000;
@@ -122,7 +122,8 @@ static bool is_at(const struct sim *w, const struct sim_task *t, const struct si
 static bool has_like(const struct sim *w, const struct sim_node *n, const struct sim_task *t)
 {
         for (int i = 0; i < SIM_RUNS_MAX; i++)
-                if (n->run[i].run != 0 && sim_amounts_same(&w->tasks[n->run[i].task].needs, &t->needs))
+                if (n->run[i].run != 0 && n->run[i].begun &&
+                    sim_amounts_same(&w->tasks[n->run[i].task].needs, &t->needs))
                         return true;
         return false;
 }

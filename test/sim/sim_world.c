@@ -63,6 +63,11 @@ static void choose_shape(struct sim *w)
         c->hostiles          = c->hostile ? 1 + (uint32_t)sim_below(w, 2) : 0;
         c->liars             = c->hostile && !c->poison_only && !c->blips_only && w->seed % 5 == 4;
         c->tasks             = c->poison_only ? 50 : 5 + (uint32_t)sim_below(w, sim_chance(w, 10) ? 500 : 80);
+        c->brief = w->seed % 7 == 3;
+        if (c->brief && !c->poison_only) {
+                c->tasks += 300;
+                c->workers = 1 + c->workers % 2;
+        }
         if (c->blips_only) {
                 c->workers = 1;
                 c->clients = 1;
@@ -91,6 +96,19 @@ static void choose_shape(struct sim *w)
 static size_t some_size(struct sim *w, size_t low, size_t high)
 {
         return (size_t)sim_between(w, (sc_ns)low, (sc_ns)high);
+}
+
+/* Mostly functions, and so short that the next ones are offered ahead; now and then a long one. */
+static void make_brief(struct sim *w, struct sim_task *t)
+{
+        if (sim_chance(w, 97))
+                t->kind = SC_TASK_FUNCTION;
+        if (sim_chance(w, 80))
+                t->submit_at = sim_chance(w, 50) ? 0 : w->config.faults_until / 2;
+        t->stream   = t->stream && t->kind == SC_TASK_COMMAND;
+        t->duration = sim_chance(w, 2) ? sim_between(w, SC_MS, 10 * SC_S) : sim_between(w, SC_US, 30 * SC_US);
+        if (t->cancel_at[0] != 0)
+                t->cancel_at[0] = sim_between(w, SC_US, w->config.faults_until);
 }
 
 static void plan_task(struct sim *w, uint32_t i)
@@ -129,6 +147,8 @@ static void plan_task(struct sim *w, uint32_t i)
                         t->force[1]     = true;
                 }
         }
+        if (c->brief)
+                make_brief(w, t);
         if (c->blips_only) {
                 t->retries = t->fails_first = 0;
                 t->timeout_ms               = 0;
@@ -230,6 +250,8 @@ static void advance(struct sim *w)
                 for (uint32_t i = 0; i < w->task_count; i++) /* confirms may still be under way */
                         if (!w->tasks[i].orphaned && w->tasks[i].cancels > 0 && w->tasks[i].confirms == 0)
                                 return;
+                if (sim_times_unanswered(w) != 0)
+                        return;
                 w->phase = 1;
         }
         if (w->phase >= 1) { /* again, for those that were started anew meanwhile */
@@ -287,6 +309,8 @@ static void why_not(struct sim *w)
                                  t->stream ? ", stream" : "", t->submitted, t->starts, t->assigns, t->ended, t->cancels,
                                  t->confirms);
         }
+        if (sim_times_unanswered(w) != 0)
+                sim_fail(w, "client %u waits for the answer to a cancel of many", sim_times_unanswered(w));
         for (uint32_t i = 1; i < w->node_count; i++)
                 if (w->nodes[i].kind != SIM_HOSTILE && !has_left(&w->nodes[i]))
                         sim_fail(w, "phase %d: node %u does not leave (alive %d, closed %d)", w->phase, i,

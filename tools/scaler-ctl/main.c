@@ -12,21 +12,23 @@
 #include "log.h"
 #include "option.h"
 #include "show.h"
+#include "standard.h"
 
 enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_NOT_CANCELLED = 3 };
 
 #define STOP_MS 1000
 
 struct settings {
-        struct access access;
-        const char   *url;
-        int64_t       timeout_ms;
-        bool          json;
-        bool          force;
-        bool          all;
-        const char   *tag;
-        const char   *client;
-        int32_t       log_level;
+        struct access   access;
+        const char     *url;
+        int64_t         timeout_ms;
+        bool            json;
+        bool            force;
+        bool            all;
+        const char     *tag;
+        const char     *client;
+        int32_t         log_level;
+        struct log_kept log;
 };
 
 struct verb {
@@ -173,7 +175,7 @@ static int cancel_many(const struct show *s, const struct settings *settings)
         return status;
 }
 
-static int ask(const struct program *p, const struct settings *s, scaler_client *client, const struct verb *verb,
+static int ask(const struct program *p, struct settings *s, scaler_client *client, const struct verb *verb,
                const struct option_list *words, size_t rest)
 {
         struct text out    = { 0 };
@@ -185,8 +187,10 @@ static int ask(const struct program *p, const struct settings *s, scaler_client 
                 status = selects(s) ? cancel_many(&show, s) : cancel(&show, s, words, rest);
         text_free(&out);
         if (status < 0) {
+                char why[LOG_KEPT_MAX + 4];
                 fflush(stdout);
-                program_refuse(p, "%s: %s", s->url, scaler_strerror(status));
+                log_kept_read(&s->log, why);
+                program_refuse(p, "%s: %s%s", s->url, scaler_strerror(status), why);
                 return EXIT_BROKEN;
         }
         if (fflush(stdout) != 0) {
@@ -208,8 +212,9 @@ static int run(const struct program *p, struct settings *s, const struct verb *v
         if (code != PROGRAM_GOES_ON)
                 return code;
         scaler_init(&runtime_options, sizeof runtime_options);
-        runtime_options.log       = log_to_stderr;
-        runtime_options.log_level = s->log_level;
+        runtime_options.log       = log_or_keep;
+        runtime_options.log_ctx   = &s->log;
+        runtime_options.log_level = log_kept_init(&s->log, s->log_level);
         scaler_init(&client_options, sizeof client_options);
         client_options.scheduler = s->url;
         client_options.name      = p->name;
@@ -235,7 +240,7 @@ int main(int argc, char **argv)
         struct option_list words = { 0 };
         const struct verb *verb  = NULL;
         size_t             rest  = 0;
-        int                code  = parse(&settings, argc, argv, &program, &words);
+        int                code  = standard_fill() ? parse(&settings, argc, argv, &program, &words) : EXIT_BROKEN;
         if (code == PROGRAM_GOES_ON)
                 code = read_words(&settings, &program, &words, &verb, &rest);
         if (code == PROGRAM_GOES_ON)

@@ -13,16 +13,7 @@ static void begin(uint32_t tasks)
 static void submit_tagged(const char *tag)
 {
         const struct sc_plan plan = { .tag = { tag, strlen(tag) } };
-        static struct sc_plan kept[8];
-        const uint64_t        at = sc_cli_next_sequence(rig.c) % 8;
-        kept[at]                 = plan;
-        ck_assert_int_eq(sc_cli_admissible(rig.c, 4, &kept[at]), 0);
-        const struct sc_msg msg = {
-                .kind = SC_MSG_SUBMIT,
-                .submit = { .task = task(sc_cli_next_sequence(rig.c)),
-                            .spec = { .function = { "f", 1 }, .body = { "body", 4 }, .plan = &kept[at] } },
-        };
-        step((struct sc_event){ .kind = SC_EV_SUBMIT, .msg = &msg });
+        ck_assert_int_eq(submit_plan(&plan, "body", 4), 0);
 }
 
 static void cancel_many(uint32_t ticket, const char *tag, uint64_t up_to)
