@@ -107,11 +107,24 @@ void sim_judge_held(struct sim *w, uint32_t node, struct sim_run *run)
 
 /* ---- who waits, and where it could be ---------------------------------------------------------------------------- */
 
+/* A run that went on when it was told to stop: what it holds is the worker's to know, so the scheduler takes what waits
+ * there for begun. */
+static bool is_stuck(const struct sim *w, const struct sim_conn *at)
+{
+        const struct sim_node *n = &w->nodes[at->other->node];
+        for (int i = 0; i < SIM_RUNS_MAX; i++)
+                if (n->run[i].run != 0 && w->tasks[n->run[i].task].standing == SIM_OVER)
+                        return true;
+        return false;
+}
+
 static bool waits(const struct sim *w, const struct sim_task *t)
 {
         const struct sim_node *n = &w->nodes[t->client];
-        return (t->standing == SIM_READY || t->standing == SIM_PLACED) && t->starts == 0 && !t->spoilt && t->not_before_ms == 0 &&
-               n->running_max == 0 && w->tenants[n->tenant].running_max == 0;
+        if (t->standing == SIM_PLACED && is_stuck(w, t->at))
+                return false;
+        return (t->standing == SIM_READY || t->standing == SIM_PLACED) && t->starts == 0 && !t->spoilt &&
+               t->not_before_ms == 0 && n->running_max == 0 && w->tenants[n->tenant].running_max == 0;
 }
 
 static bool is_at(const struct sim *w, const struct sim_task *t, const struct sim_node *n)

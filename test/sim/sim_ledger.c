@@ -306,7 +306,7 @@ static void lose_worker(struct sim *w, const struct sim_conn *at)
                 struct sim_task *t = &w->tasks[i];
                 if (!is_at(t, at))
                         continue;
-                stand(w, t, SIM_ANSWERED, NULL);
+                stand(w, t, t->spoilt ? SIM_UNKNOWN : SIM_ANSWERED, NULL);
                 t->spoilt = true;
                 t->kept   = false;
         }
