@@ -100,7 +100,7 @@ static bool above(const struct sim *w, const struct sim_task *t, bool of_tenant,
         for (uint32_t i = 0; i < w->task_count; i++) {
                 const struct sim_task *other = &w->tasks[i];
                 const struct sim_node *n    = &w->nodes[other->client];
-                const bool             same = of_tenant ? n->tenant == own->tenant : n == own;
+                const bool             same = of_tenant ? n->tenant == own->tenant : other->id.hi == t->id.hi;
                 if (!same || other->standing != SIM_PLACED)
                         continue;
                 if (other->kept)
@@ -110,14 +110,27 @@ static bool above(const struct sim *w, const struct sim_task *t, bool of_tenant,
         return count > most;
 }
 
-static void judge_limits(struct sim *w, const struct sim_task *t)
+static bool is_above(const struct sim *w, const struct sim_task *t)
 {
         const struct sim_node   *n      = &w->nodes[t->client];
         const struct sim_tenant *tenant = &w->tenants[n->tenant];
-        if (n->running_max > 0 && above(w, t, false, n->running_max))
-                sim_fail(w, "client %u has more than %u runs at workers", t->client, n->running_max);
-        if (tenant->running_max > 0 && above(w, t, true, tenant->running_max))
-                sim_fail(w, "tenant %u has more than %u runs at workers", n->tenant, tenant->running_max);
+        return (n->running_max > 0 && above(w, t, false, n->running_max)) ||
+               (tenant->running_max > 0 && above(w, t, true, tenant->running_max));
+}
+
+static void limits_event(struct sim *w, struct sim_event *ev)
+{
+        const struct sim_task *t = &w->tasks[ev->a];
+        if (is_above(w, t))
+                sim_fail(w, "with task %u its client, or tenant %u, has more runs at workers than it may have",
+                         number(w, t), w->nodes[t->client].tenant);
+}
+
+/* Where links are lost, the one to a worker that is given up is closed after others have been used. */
+static void judge_limits(struct sim *w, const struct sim_task *t)
+{
+        if (is_above(w, t))
+                sim_at(w, w->now + (w->config.calm ? 0 : DECIDED), limits_event)->a = number(w, t);
 }
 
 static void judge_queued(struct sim *w, uint32_t which)
@@ -163,6 +176,13 @@ static bool comes_before(const struct sim *w, const struct sim_task *waits, cons
         return waits->client == t->client && is_alike(waits, t) && waits->id.lo < t->id.lo && !t->spoilt;
 }
 
+/* It waits for nothing but its turn, and nobody was placed before it yet. */
+static bool may_be_passed(const struct sim *w, const struct sim_task *t)
+{
+        return t->standing == SIM_READY && t->passed_at == 0 && !t->spoilt && t->not_before_ms == 0 &&
+               !may_be_capped(w, t);
+}
+
 static void judge_order(struct sim *w, struct sim_task *t, const struct sim_conn *at)
 {
         if (t->passed_at != 0 && w->now > t->passed_at + DECIDED)
@@ -172,8 +192,7 @@ static void judge_order(struct sim *w, struct sim_task *t, const struct sim_conn
         const bool starts = w->config.full || all_fits(w, at);
         for (uint32_t i = 0; i < w->task_count; i++) {
                 struct sim_task *other = &w->tasks[i];
-                if (other->standing != SIM_READY || other->passed_at != 0 || other->spoilt || other->not_before_ms > 0 ||
-                    may_be_capped(w, other) || w->now < other->ready_at + DECIDED || !comes_before(w, other, t))
+                if (!may_be_passed(w, other) || w->now < other->ready_at + DECIDED || !comes_before(w, other, t))
                         continue;
                 /* It could do with what this one gets, or wait behind the same runs. */
                 if (is_alike(other, t) || (starts && sim_amounts_within(&other->needs, &t->needs, false))) {
@@ -288,7 +307,8 @@ void sim_ledger_heard(struct sim *w, struct sim_conn *at, const uint8_t *frame, 
         struct sc_frame_head head;
         const char          *why;
         size_t               cursor = 0;
-        if (!w->config.shared || !sim_honest(w, at->other->node) || sc_frame_get(frame, &head, &why) != 0)
+        const bool listens = sim_honest(w, at->other->node) || w->config.liars; /* a liar gives back what it took */
+        if (!w->config.shared || !listens || sc_frame_get(frame, &head, &why) != 0)
                 return;
         at->credit = head.grant_tasks;
         for (uint32_t i = 0; i < head.count; i++) {
