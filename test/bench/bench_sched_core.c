@@ -186,6 +186,39 @@ static void measure(const struct shape *shape)
         fflush(stdout);
 }
 
+/* Whoever gives each of a million tasks needs or a priority of its own must not make the others pay for it. */
+static void measure_hostile(bool by_needs)
+{
+        enum { TASKS = 1000000 };
+        static const struct shape shape = { "hostile", 10, 8, 24, 1, 1, TASKS, 0, 0, 1 };
+        struct sc_mem    mem;
+        struct sc_sched *s      = begin(&mem, &shape);
+        const size_t     before = mem.used;
+        const double     from   = seconds();
+        for (uint32_t k = 0; k < shape.workers; k++)
+                worker_up(s, k, &shape);
+        for (uint32_t i = 1; i <= TASKS; i++) {
+                char           own[24];
+                struct sc_msg  m    = { .kind = SC_MSG_SUBMIT };
+                struct sc_plan plan = { .needs = { own, (size_t)snprintf(own, sizeof own, "cpu=%u", i) } };
+                m.submit.task       = (struct sc_id){ CLIENT, ++seq[0] };
+                m.submit.spec       = (struct sc_spec){ .function = { "noop", 4 } };
+                m.submit.spec.plan  = by_needs ? &plan : NULL;
+                m.submit.spec.priority = by_needs ? 0 : (int32_t)(i % 2001) - 1000;
+                step(s, (struct sc_event){ .kind = SC_EV_MSG, .link = CLIENT_LINK, .msg = &m });
+                if (i % 2 == 0 && head != tail) {
+                        const struct run run = ring[head++ % RING];
+                        done(s, &run);
+                }
+                if (i % BATCH == 0)
+                        acknowledge(s, &shape);
+        }
+        printf("%-28s %7.0f ns per task (%zu KiB held)\n",
+               by_needs ? "1,000,000 different needs" : "2,001 priorities in turn", (seconds() - from) / TASKS * 1e9,
+               (mem.used - before) / 1024);
+        sc_sched_destroy(s);
+}
+
 int main(int argc, char **argv)
 {
         static const struct shape shapes[] = {
@@ -204,6 +237,10 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
                 if (argc < 2 || strstr(shapes[i].name, argv[1]))
                         measure(&shapes[i]);
+        }
+        if (argc < 2 || strstr("hostile", argv[1])) {
+                measure_hostile(true);
+                measure_hostile(false);
         }
         return EXIT_SUCCESS;
 }
