@@ -173,7 +173,8 @@ static bool comes_before(const struct sim *w, const struct sim_task *waits, cons
                 const sc_ns later = apart(w, t, waits);
                 return later != SC_NEVER && t->heard_at > sc_ns_add(waits->heard_at, later) + SC_MS;
         }
-        return waits->client == t->client && is_alike(waits, t) && waits->id.lo < t->id.lo && !t->spoilt;
+        const bool in_order = is_alike(waits, t) || w->config.allocate == SC_ALLOCATE_EVEN_LOAD; /* else in runs */
+        return waits->client == t->client && in_order && waits->id.lo < t->id.lo && !t->spoilt;
 }
 
 /* It waits for nothing but its turn, and nobody was placed before it yet. */

@@ -100,8 +100,8 @@ static uint64_t some_of(struct sim *w, uint64_t most, uint64_t unit)
  * for worlds in which no worker may idle. */
 static uint64_t some_units(struct sim *w, uint64_t most)
 {
-        if (!w->config.calm && sim_chance(w, 30))
-                return 100 + 100 * sim_below(w, 9);
+        if (!w->config.calm && sim_chance(w, 50))
+                return 300 + 100 * sim_below(w, 7);
         return some_of(w, most, 1000);
 }
 
@@ -154,7 +154,7 @@ static void make_hopeless(struct sim *w, struct sim_task *t)
 static void plan_needs(struct sim *w)
 {
         struct sim_amounts palette[PALETTE_MAX];
-        const uint64_t     size = 1 + sim_below(w, PALETTE_MAX);
+        const uint64_t     size = 1 + sim_below(w, sim_chance(w, 60) ? 2 : PALETTE_MAX);
         const bool         many = sim_chance(w, 15);
         for (uint64_t i = 0; i < size; i++)
                 palette[i] = some_needs(w);
@@ -221,11 +221,14 @@ static void choose(struct sim *w)
         struct sim_config *c = &w->config;
         c->shared            = true;
         c->calm              = sim_chance(w, 50);
-        c->needs             = sim_chance(w, 60);
+        c->needs             = sim_chance(w, 75);
         c->shares            = sim_chance(w, 50);
         c->caps              = sim_chance(w, 40);
         c->times             = sim_chance(w, 50);
-        c->allocate          = (uint8_t)(sim_chance(w, 60) ? SC_ALLOCATE_SPREAD : sim_below(w, 3));
+        const uint64_t policy = sim_below(w, 100);
+        c->allocate           = policy < 50   ? SC_ALLOCATE_SPREAD
+                                : policy < 85 ? SC_ALLOCATE_EVEN_LOAD
+                                              : SC_ALLOCATE_CAPABILITY;
         c->aging             = sim_chance(w, 30) ? 0 : sim_between(w, 10 * SC_MS, 60 * SC_S);
         if (sim_chance(w, 20))
                 c->aging = SC_NEVER;
