@@ -1,6 +1,6 @@
 /*
  * What the worker offers and what its runs hold of it.  A run holds its needs from its start until its slot is
- * free again: also while nobody waits for it any more.  Who names no needs holds one cpu.  Of an amount that is a whole
+ * free again: also while nobody waits for it any more.  Who names no cpu holds one.  Of an amount that is a whole
  * number up to 64 each unit has an index: whole parts of a need get indices of their own, the rest of it shares
  * the one with most room.
  *
@@ -97,11 +97,13 @@ bool sc_run_share_open(struct sc_work *w, struct sc_run *run, const struct sc_pl
         memcpy(text, plan->needs.ptr, plan->needs.len);
         share->plan  = (struct sc_plan){ .needs = { text, plan->needs.len } };
         share->count = count;
+        share->cpu   = w->cpu_each;
         const int again = sc_amounts_parse(share->plan.needs, amounts, &count); /* names in the copy */
         SC_ASSERT(again == 0);
         for (uint32_t i = 0; i < count; i++) {
                 const uint32_t offer = find_offer(w, amounts[i].name);
                 const uint64_t most  = offer == NO_OFFER ? 0 : w->offer[offer].amount;
+                share->cpu           = offer == w->cpu ? 0 : share->cpu;
                 share->part[i]       = (struct sc_run_part){
                               .name = amounts[i].name, .offer = offer, .amount = smaller(amounts[i].thousandths, most)
                 };
@@ -172,6 +174,8 @@ static bool part_fits(const struct sc_work *w, const struct sc_run_part *part)
 
 bool sc_run_share_fits(const struct sc_work *w, const struct sc_run_share *share)
 {
+        if (w->offer[w->cpu].free < share->cpu)
+                return false;
         for (uint32_t i = 0; i < share->count; i++)
                 if (!part_fits(w, &share->part[i]))
                         return false;
@@ -210,12 +214,16 @@ static void give(struct sc_work *w, const struct sc_run_part *part)
                 offer->room[part->shared] = (uint16_t)(offer->room[part->shared] + part->amount % UNIT);
 }
 
+/* Of cpu, without having named it. */
+static uint64_t unnamed(const struct sc_work *w, const struct sc_run *run)
+{
+        return run->share ? run->share->cpu : w->cpu_each;
+}
+
 void sc_run_share_take(struct sc_work *w, struct sc_run *run)
 {
-        if (!run->share) {
-                SC_ASSERT(w->cpu_each <= w->offer[w->cpu].free);
-                w->offer[w->cpu].free -= w->cpu_each;
-        }
+        SC_ASSERT(unnamed(w, run) <= w->offer[w->cpu].free);
+        w->offer[w->cpu].free -= unnamed(w, run);
         w->shares += run->share != NULL;
         for (uint32_t i = 0; run->share && i < run->share->count; i++)
                 take(w, &run->share->part[i]);
@@ -223,8 +231,7 @@ void sc_run_share_take(struct sc_work *w, struct sc_run *run)
 
 void sc_run_share_give(struct sc_work *w, struct sc_run *run)
 {
-        if (!run->share)
-                w->offer[w->cpu].free += w->cpu_each;
+        w->offer[w->cpu].free += unnamed(w, run);
         w->shares -= run->share != NULL;
         for (uint32_t i = 0; run->share && i < run->share->count; i++)
                 give(w, &run->share->part[i]);
@@ -267,8 +274,7 @@ static uint64_t held_of(const struct sc_work *w, uint32_t offer)
                 const struct sc_run *run = &w->page[i / SC_RUN_PAGE][i % SC_RUN_PAGE];
                 if (!sc_run_has_slot(run->state))
                         continue;
-                if (!run->share)
-                        held += offer == w->cpu ? w->cpu_each : 0;
+                held += offer == w->cpu ? unnamed(w, run) : 0;
                 for (uint32_t k = 0; run->share && k < run->share->count; k++)
                         held += run->share->part[k].offer == offer ? run->share->part[k].amount : 0;
         }

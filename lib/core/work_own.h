@@ -120,6 +120,7 @@ struct sc_run_share {
         struct sc_scrap    scrap;
         struct sc_plan     plan; /* its needs alone */
         uint32_t           count;
+        uint64_t           cpu; /* what it holds of that without naming it; 0: it is one of the parts */
         struct sc_run_part part[];
 };
 

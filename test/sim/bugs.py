@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 from bug_list import BUGS
 from sim_build import SimBuild
 
-SEEDS, SECONDS = 500, 60
+SEEDS, SECONDS = 500, 180
 
 
 def main(names):

@@ -4,7 +4,7 @@
  * Everything that happens is an event in one queue, and all chance comes from one generator, so a seed
  * is a whole history.  Files: sim_clock (events, chance, trace), sim_net (connections), sim_node
  * (processes), sim_work and sim_client (applications), sim_fault, sim_hostile, sim_liar, sim_judge, sim_links,
- * sim_world.
+ * sim_plan (offers, needs, shares), sim_ledger and sim_idle (judges of them), sim_full, sim_world.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -24,7 +24,25 @@
 #define SIM_OWNS_PACKET UINT64_MAX /* in an event's b: ptr is a packet on its way */
 enum { SIM_NODES_MAX = 32, SIM_TASKS_MAX = 1024, SIM_RUNS_MAX = 160, SIM_FUNCTIONS = 4 };
 
+enum { SIM_WORKERS_MAX = 8, SIM_TENANTS_MAX = 4, SIM_TEXT_MAX = 127 };
+
 struct sim;
+
+/* ---- amounts ------------------------------------------------------------------------------------- */
+
+enum { SIM_CPU, SIM_GPU, SIM_LINUX, SIM_MEM, SIM_NOWHERE, SIM_AMOUNTS }; /* in the order of their names */
+
+struct sim_amounts {
+        uint32_t names; /* bit set */
+        uint64_t of[SIM_AMOUNTS];
+        char     text[SIM_TEXT_MAX + 1]; /* as it is said; a cpu that goes without saying is not in it */
+};
+
+struct sim_tenant {
+        char     name[8];
+        uint32_t weight, queued_max, running_max;
+        uint32_t rows; /* that the scheduler has, as far as frames tell */
+};
 
 /* ---- clock, chance, trace ------------------------------------------------------------------------ */
 
@@ -61,6 +79,7 @@ struct sim_conn { /* one end; the other end is `other` */
         uint64_t         sent, cut;   /* packets sent; those from `cut` on are lost */
         sc_ns            last_arrival, clog_until;
         sc_ns            welcomed_at; /* when the scheduler said so */
+        uint32_t         credit;      /* scheduler's end: what the worker has told it takes */
         size_t           in_flight;
 };
 
@@ -92,6 +111,7 @@ struct sim_run {            /* on a worker */
         bool     begun;  /* else it waits for a slot */
         sc_ns    began_at;
         uint64_t order;  /* in which it was told */
+        uint64_t gpus;   /* indices, when it has some */
         uint64_t life; /* tells events of an earlier use of this place */
 };
 
@@ -122,6 +142,11 @@ struct sim_node {
         uint64_t               raw_id;
         uint8_t                raw_role;
         uint32_t               taken; /* tasks, by a liar */
+        struct sim_amounts     offers;              /* worker */
+        uint32_t               tenant, weight, running_max; /* client */
+        sc_ns                  joined_at;                   /* worker: welcomed; 0: not */
+        sc_ns                  sweep_at[2];                 /* client: when it cancels many, and of which tag */
+        uint32_t               sweep_tag[2], sweeps, swept; /* asked, and answered */
 };
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */
@@ -152,7 +177,29 @@ struct sim_task {
         uint64_t last_epoch, last_run, last_held_epoch, last_held_run; /* the run last made, and who executes it */
         uint64_t window_end, confirmed;                                /* of its output */
         uint64_t cancel_conn;                                          /* on which a cancel went out last */
+        /* what it asks for besides */
+        struct sim_amounts needs;
+        int32_t            priority;
+        uint64_t           not_before_ms, queue_ms, deadline_ms;
+        uint32_t           backoff_ms, backoff_max_ms;
+        const char        *retry_on, *tag;
+        bool               hopeless; /* no worker will ever offer what it needs */
+        /* what the scheduler knows of it */
+        uint8_t          standing;    /* enum sim_standing */
+        bool             kept, spoilt; /* spoilt: cancelled, lost or answered, so that the order does not bind it */
+        struct sim_conn *at;          /* scheduler's end, while it is PLACED */
+        sc_ns            heard_at, ready_at, recalled_at;
+        sc_ns            passed_at; /* somebody was placed before it who should not have been; 0: nobody */
+        uint32_t         passed_by;
+        /* of its times */
+        sc_ns    submitted_at, answered_at; /* answered: the scheduler heard of a run's end */
+        uint32_t failures;
+        bool     swept; /* by a cancel of many, */
+        sc_ns    swept_at; /* the first one */
+        sc_ns            fits_at[SIM_WORKERS_MAX]; /* since when that worker could have begun it; 0: it could not */
 };
+
+enum sim_standing { SIM_UNKNOWN, SIM_READY, SIM_PLACED, SIM_ANSWERED, SIM_OVER };
 
 struct sim_owed { /* a DONE that its worker must keep */
         uint32_t     node, generation, seq;
@@ -179,6 +226,10 @@ struct sim_config {
         bool breaks, half_open, clogs, pauses, worker_crashes, client_crashes, scheduler_crashes, skew, hostile, memory;
         bool poison_only, blips_only, brief, liars, cancels, streams, big, slow_readers, refused_functions;
         uint32_t schedulers, clients, admins, workers, hostiles, tasks;
+        /* shared: see sim_plan.c; calm: and no fault ever happens; full: see sim_full.c */
+        bool     shared, calm, full, needs, shares, caps, times;
+        uint8_t  allocate;
+        sc_ns    aging;
         uint32_t tasks_max, client_tasks_max;
         size_t   budget; /* the scheduler's memory; 0: as much as it likes */
         sc_ns    faults_until, finish_by, delay_max, fault_gap, client_grace;
@@ -215,6 +266,9 @@ struct sim {
         sc_ns                 healed_at;
         int                   phase; /* of the end: 0 tasks, 1 clients leave, 2 workers leave, 3 over */
         struct sc_listener    listener;
+        struct sim_tenant     tenants[SIM_TENANTS_MAX];
+        sc_ns                 longest, full_from, full_for, used[1 + SIM_TENANTS_MAX]; /* used: by client */
+        bool                  full_judged;
 };
 
 _Noreturn void    sim_fail(struct sim *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -270,6 +324,37 @@ void             sim_judge_result(struct sim *w, uint32_t task, const struct sc_
 void             sim_judge_losses(struct sim *w);
 void             sim_judge_cancels(struct sim *w);
 void             sim_judge_end(struct sim *w);
+/* What is asked of the order among tasks, and the judges of it. */
+void sim_plan_config(struct sim *w);
+void sim_plan(struct sim *w);
+bool sim_amounts_same(const struct sim_amounts *a, const struct sim_amounts *b);
+bool sim_amounts_within(const struct sim_amounts *needs, const struct sim_amounts *offers, bool names_only);
+void sim_amounts_add(struct sim_amounts *sum, const struct sim_amounts *more);
+void sim_ledger_new(struct sim *w);
+void sim_ledger_heard(struct sim *w, struct sim_conn *at, const uint8_t *frame, size_t len);
+void sim_ledger_said(struct sim *w, const struct sim_conn *from, const struct sc_msg *msg);
+void sim_ledger_gone(struct sim *w, const struct sim_conn *at);
+void sim_idle_changed(struct sim *w, uint32_t node, uint32_t task); /* a run of the task has begun there, or ended */
+void sim_idle_waits(struct sim *w, uint32_t task);                  /* the task has come to wait, or does no more */
+void sim_idle_joined(struct sim *w, uint32_t node);
+void           sim_times_plan(struct sim *w);
+struct sc_plan sim_times_of(const struct sim_task *t);
+void           sim_times_begin(struct sim *w, uint32_t node);
+void           sim_times_swept(struct sim *w, uint32_t node, const struct sc_confirm_many *confirm);
+void           sim_times_began(struct sim *w, uint32_t task);
+void           sim_times_answered(struct sim *w, uint32_t task, const struct sc_outcome *outcome);
+void           sim_times_again(struct sim *w, uint32_t task);
+bool           sim_times_retries(const struct sim_task *t, uint8_t reason);
+void           sim_times_ended(struct sim *w, uint32_t task, const struct sc_result *result);
+uint32_t       sim_times_unanswered(const struct sim *w); /* a client; 0: none */
+
+void sim_full_config(struct sim *w);
+void sim_full_shape(struct sim *w);
+void sim_full_plan(struct sim *w);
+void sim_full_ran(struct sim *w, uint32_t client, sc_ns began_at);
+void sim_full_heard(struct sim *w);
+void sim_judge_held(struct sim *w, uint32_t node, struct sim_run *run);
+
 void             sim_links_frame(struct sim *w, const struct sim_conn *from, const struct sc_frame_head *head);
 void             sim_links_record(struct sim *w, const struct sim_conn *from, uint32_t seq, const struct sc_msg *msg);
 void             sim_links_cancels(struct sim *w);

@@ -36,10 +36,12 @@ static int submit(struct sim *w, struct sim_node *n, uint32_t task)
         struct sim_task         *t                    = &w->tasks[task];
         const struct sc_view     none                 = { "", 0 };
         struct sc_spec           spec                 = { .kind = t->kind };
+        struct sc_plan           plan                 = sim_times_of(t);
 
         spec.flags      = t->stream ? SC_SPEC_STREAM : 0;
-        spec.priority   = (int32_t)(task % 3);
+        spec.priority   = t->priority;
         spec.retries    = t->retries;
+        spec.plan       = plan.needs.len > 0 || w->config.times ? &plan : NULL;
         spec.timeout_ms = t->timeout_ms;
         spec.function   = t->kind == SC_TASK_FUNCTION ? (struct sc_view){ names[t->function], 2 } : none;
         spec.body       = (struct sc_view){ body, sim_task_body(w, task, body) };
@@ -50,6 +52,7 @@ static int submit(struct sim *w, struct sim_node *n, uint32_t task)
                 abort();
         sc_map_put(&w->by_id, t->id, t);
         t->submitted     = true;
+        t->submitted_at  = w->now;
         const int status = sc_cli_shell_submit(n->cli, &spec, seq, sim_node_now(w, index_of(n)));
         if (status == 0)
                 return 0;
@@ -141,6 +144,7 @@ static void submit_due(struct sim *w, uint32_t node)
 void sim_client_begin(struct sim *w, uint32_t node)
 {
         w->nodes[node].next_task = 0;
+        sim_times_begin(w, node);
         submit_due(w, node);
 }
 
@@ -267,6 +271,8 @@ static void on_reply(void *role, const struct sc_msg *row)
 {
         struct sim_node *n = role;
         sim_trace(world_of(n), "reply", index_of(n), (uint64_t)row->kind, 0);
+        if (row->kind == SC_MSG_CONFIRM_MANY)
+                sim_times_swept(world_of(n), index_of(n), &row->confirm_many);
 }
 
 static void on_room(void *role)

@@ -147,12 +147,12 @@ static void replay(struct sim *w, struct sim_node *n)
         memcpy(copy, w->replay[at], w->replay_len[at]);
         struct sc_frame_head head;
         const char          *why;
-        if (sim_chance(w, 70) && sc_frame_get(copy, &head, &why) == 0) { /* as the next frame of this link */
-                head.seq         = ++n->raw_seq;
-                head.ack         = 0;
-                head.grant_tasks = head.grant_kib = 0;
-                if (head.type != SC_FRAME_HELLO)
-                        sc_frame_put(&head, copy);
+        const bool next = sim_chance(w, 70);
+        if (sc_frame_get(copy, &head, &why) == 0 && head.type != SC_FRAME_HELLO) {
+                head.grant_tasks = head.grant_kib = 0; /* or it would be given tasks, and lose them */
+                head.seq         = next ? ++n->raw_seq : head.seq;
+                head.ack         = next ? 0 : head.ack;
+                sc_frame_put(&head, copy);
         }
         if (sim_chance(w, 30))
                 flip(w, copy, w->replay_len[at]);

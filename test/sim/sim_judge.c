@@ -97,6 +97,8 @@ static void see_cancel(struct sim *w, const struct sim_conn *from, const struct 
 static void see(struct sim *w, const struct sim_conn *from, const struct sc_msg *msg)
 {
         const bool scheduler = w->nodes[from->node].kind == SIM_SCHEDULER;
+        if (scheduler && w->config.shared)
+                sim_ledger_said(w, from, msg);
         if (msg->kind == SC_MSG_CANCEL || msg->kind == SC_MSG_CONFIRM)
                 see_cancel(w, from, msg);
         if (msg->kind == SC_MSG_WANT)
@@ -194,11 +196,12 @@ static void judge_failure(struct sim *w, uint32_t task, const struct sc_result *
         const uint8_t          reason = result->outcome.reason;
         if (w->config.memory)
                 return; /* whoever had no memory says so in its own way */
-        if (reason == SC_REASON_CANCELLED && t->cancels == 0)
+        if (reason == SC_REASON_CANCELLED && t->cancels == 0 && !t->swept)
                 sim_fail(w, "task %u was cancelled by nobody", task);
         if (reason == SC_REASON_TASK && t->end != SIM_FAILS && t->fails_first == 0 && t->timeout_ms == 0)
                 sim_fail(w, "task %u failed and should not", task);
-        if (reason == SC_REASON_TASK && t->end == SIM_FAILS && t->cancels == 0 && t->timeout_ms == 0 &&
+        if (reason == SC_REASON_TASK && t->end == SIM_FAILS && t->cancels == 0 && !t->swept && t->timeout_ms == 0 &&
+            sim_times_retries(t, reason) &&
             result->attempts < t->retries + 1)
                 sim_fail(w, "task %u was tried %u times and wanted %u retries", task, result->attempts, t->retries);
         if (reason == SC_REASON_RUN_TIMEOUT && !w->config.pauses && !w->config.clogs && !t->stream &&
@@ -209,7 +212,7 @@ static void judge_failure(struct sim *w, uint32_t task, const struct sc_result *
         if (reason == SC_REASON_WORKER_DIED && t->end != SIM_POISON && !losses_possible(w))
                 sim_fail(w, "task %u was ended by another one's poison", task);
         if (reason != SC_REASON_CANCELLED && reason != SC_REASON_TASK && reason != SC_REASON_RUN_TIMEOUT &&
-            reason != SC_REASON_WORKER_DIED)
+            reason != SC_REASON_WORKER_DIED && reason != SC_REASON_QUEUE_TIMEOUT && reason != SC_REASON_DEADLINE)
                 sim_fail(w, "task %u ended for reason %u (%.*s)", task, reason, (int)result->outcome.text.len,
                          (const char *)result->outcome.text.ptr);
 }
@@ -218,10 +221,14 @@ void sim_judge_result(struct sim *w, uint32_t task, const struct sc_result *resu
 {
         const struct sim_task *t = &w->tasks[task];
         w->tasks[task].losses    = result->losses;
+        if (!w->config.memory)
+                sim_times_ended(w, task, result);
         if (result->outcome.reason != SC_REASON_SUCCESS) {
                 judge_failure(w, task, result);
                 return;
         }
+        if (t->hopeless)
+                sim_fail(w, "task %u succeeded, and nobody could do it", task);
         if (t->end != SIM_SUCCEEDS)
                 sim_fail(w, "task %u succeeded and cannot", task);
         judge_success(w, task, &result->outcome);
@@ -237,7 +244,7 @@ static void judge_confirm(struct sim *w, uint32_t task)
         if (t->confirms == 0 || (t->confirms != t->cancels && t->cancels == 1))
                 sim_fail(w, "task %u: %u confirms for %u cancels", task, t->confirms, t->cancels);
         const bool cancelled = t->reason == SC_REASON_CANCELLED;
-        if (t->cancels == 1 && ((t->confirm == SC_CANCEL_CANCELED) != cancelled))
+        if (t->cancels == 1 && !t->swept && ((t->confirm == SC_CANCEL_CANCELED) != cancelled))
                 sim_fail(w, "task %u: confirm %u, reason %u", task, t->confirm, t->reason);
 }
 
@@ -246,6 +253,10 @@ static void judge_runs_once(struct sim *w, uint32_t task)
         const struct sim_task *t = &w->tasks[task];
         if (w->config.blips_only && t->starts > 1 && t->retries == 0)
                 sim_fail(w, "task %u was started %u times over short breaks", task, t->starts);
+        if (w->config.calm && t->starts > t->retries + 1)
+                sim_fail(w, "task %u was started %u times, and nothing ever failed", task, t->starts);
+        if (w->config.calm && t->losses > 0)
+                sim_fail(w, "task %u was lost %u times, and nothing ever failed", task, t->losses);
         if (w->config.blips_only && t->assigns == 1 && t->losses > 0)
                 sim_fail(w, "task %u was kept, and charged for %u losses", task, t->losses);
 }

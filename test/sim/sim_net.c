@@ -70,6 +70,8 @@ static void post_frames(struct sim *w, struct sim_post *post)
                 if (len < SC_FRAME_HEAD || len > packet->len - at)
                         break;
                 sim_trace(w, "frame", conn->id, conn->node, len);
+                if (conn->node == 0)
+                        sim_ledger_heard(w, conn, packet->bytes + at, len);
                 if (w->nodes[conn->node].kind == SIM_WORKER)
                         note_epoch(w, conn, packet->bytes + at, len);
                 if (w->nodes[conn->node].kind == SIM_HOSTILE)
@@ -93,6 +95,7 @@ static void post_down(struct sim *w, struct sim_post *post)
                 return;
         conn->closed = true;
         sim_trace(w, "down", conn->id, conn->node, 0);
+        sim_ledger_gone(w, conn);
         if (conn->up && w->nodes[conn->node].kind != SIM_HOSTILE)
                 net_of(conn)->upcalls->down(net_of(conn)->ctx, conn->user, SC_E_UNREACHABLE, "connection broke");
 }
@@ -220,6 +223,7 @@ static void hang_up(struct sim_conn *conn, bool lose)
                 return;
         conn->closed = true;
         sim_trace(conn->w, "close", conn->id, conn->node, lose);
+        sim_ledger_gone(conn->w, conn);
         if (lose && conn->sent > 0 && sim_chance(conn->w, 50))
                 conn->cut = conn->sent < conn->cut ? conn->sent : conn->cut;
         if (!conn->dead)

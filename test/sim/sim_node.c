@@ -116,6 +116,8 @@ static void node_flush(struct sim_node *n, sc_ns now)
 void sim_node_check(struct sim *w, uint32_t node)
 {
         struct sim_node *n = &w->nodes[node];
+        if (w->config.full && w->turns % 32 != 0)
+                return; /* with so many tasks it takes long */
         if (n->sched != NULL)
                 sc_sched_check(sc_sched_shell_core(n->sched));
         if (n->work != NULL)
@@ -219,7 +221,13 @@ static struct sc_view view(const char *text)
 
 static int start_scheduler(struct sim *w, uint32_t node, const struct sc_station_options *station)
 {
-        struct sim_node              *n       = &w->nodes[node];
+        struct sim_node         *n = &w->nodes[node];
+        struct sc_tenant_options tenants[SIM_TENANTS_MAX];
+        for (uint32_t i = 0; i < SIM_TENANTS_MAX; i++)
+                tenants[i] = (struct sc_tenant_options){ .name        = view(w->tenants[i].name),
+                                                         .weight      = w->tenants[i].weight,
+                                                         .queued_max  = w->tenants[i].queued_max,
+                                                         .running_max = w->tenants[i].running_max };
         const struct sc_sched_options options = {
                 .id               = sc_rng_next(&w->rng) | 1,
                 .epoch            = sc_rng_next(&w->rng) | 1,
@@ -227,10 +235,15 @@ static int start_scheduler(struct sim *w, uint32_t node, const struct sc_station
                 .tasks_max        = w->config.tasks_max,
                 .client_tasks_max = w->config.client_tasks_max,
                 .client_grace     = w->config.client_grace,
+                .aging            = w->config.aging,
+                .allocate         = w->config.allocate,
+                .tenants          = tenants,
+                .tenant_count     = w->config.shared ? SIM_TENANTS_MAX : 0,
                 .now              = sim_node_now(w, node),
                 .name             = "scheduler",
         };
         n->epoch = options.epoch;
+        sim_ledger_new(w);
         return sc_sched_shell_create(&n->mem, &options, station, &sim_sched_upcalls, n, &n->sched);
 }
 
@@ -248,6 +261,7 @@ static int start_worker(struct sim *w, uint32_t node, const struct sc_station_op
                 .slots          = n->slots,
                 .now            = sim_node_now(w, node),
                 .name           = view("worker"),
+                .offers         = view(n->offers.text),
                 .functions      = functions,
                 .function_count = count,
                 .prefetch       = sim_chance(w, 30) ? (int32_t)sim_below(w, 5) - 1 : 0,
@@ -265,6 +279,9 @@ static int start_client(struct sim *w, uint32_t node, const struct sc_station_op
                 .give_up     = SC_NEVER,
                 .now         = sim_node_now(w, node),
                 .name        = view("client"),
+                .tenant      = view(w->tenants[n->tenant].name),
+                .weight      = n->weight,
+                .running_max = n->running_max,
                 .pending_max = sim_chance(w, 20) ? 8 : 0,
         };
         return sc_cli_shell_create(&n->mem, &options, station, &sim_client_upcalls, n, &n->cli);
@@ -347,7 +364,8 @@ void sim_node_stop(struct sim *w, uint32_t node)
                 return;
         sim_trace(w, "stop", node, n->generation, 0);
         sim_net_gone(w, node);
-        n->alive = false;
+        n->alive     = false;
+        n->joined_at = 0;
         struct sc_list *post;
         while ((post = sc_list_take(&n->inbox)) != NULL)
                 sim_post_free(w, SC_CONTAINER(post, struct sim_post, link));

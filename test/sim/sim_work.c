@@ -88,6 +88,8 @@ static void end_run(struct sim *w, struct sim_node *n, struct sim_run *r, bool a
         sim_trace(w, "ran", index_of(n), r->exec, fails);
         r->run = 0;
         r->life++;
+        sim_full_ran(w, t->client, r->began_at);
+        sim_idle_changed(w, index_of(n), r->task);
         begin_next(w, n);
         sc_work_shell_ran(n->work, run, &outcome, sim_node_now(w, index_of(n)));
 }
@@ -179,6 +181,19 @@ static void go_on_printing(struct sim *w, struct sim_node *n, struct sim_run *r)
 
 /* ---- the shell's upcalls ---------------------------------------------------------------------------------- */
 
+/* One cpu goes without saying, so it may be left out. */
+static void check_needs(struct sim *w, uint32_t task, struct sc_view needs)
+{
+        static const char usual[] = "cpu=1000";
+        const char       *said    = w->tasks[task].needs.text;
+        const size_t      len     = sizeof usual - 1;
+        if (strncmp(said, usual, len) == 0 && (said[len] == ',' || said[len] == '\0'))
+                said += said[len] == ',' ? len + 1 : len;
+        if (needs.len != strlen(said) || (needs.len > 0 && memcmp(needs.ptr, said, needs.len) != 0))
+                sim_fail(w, "task %u reached its worker with other needs: %.*s", task, (int)needs.len,
+                         (const char *)needs.ptr);
+}
+
 static void check_assign(struct sim *w, const struct sc_assign *assign, uint32_t *task_out)
 {
         static uint8_t         expected[SC_BODY_MAX];
@@ -189,6 +204,7 @@ static void check_assign(struct sim *w, const struct sc_assign *assign, uint32_t
         const size_t len = sim_task_body(w, task, expected);
         if (assign->spec.body.len != len || memcmp(assign->spec.body.ptr, expected, len) != 0)
                 sim_fail(w, "task %u reached its worker with other bytes", task);
+        check_needs(w, task, assign->spec.plan != NULL ? assign->spec.plan->needs : (struct sc_view){ "", 0 });
         if (assign->spec.kind != t->kind || assign->spec.timeout_ms != t->timeout_ms)
                 sim_fail(w, "task %u reached its worker with another spec", task);
         *task_out = task;
@@ -216,6 +232,9 @@ static void begin(struct sim *w, struct sim_node *n, struct sim_run *r)
         t->starts++;
         w->execs[r->exec - 1].brief = t->starts > 1 && r->exec % 2 == 0;
         sim_trace(w, "run", index_of(n), r->task, r->exec);
+        sim_judge_held(w, index_of(n), r);
+        sim_times_began(w, r->task);
+        sim_idle_changed(w, index_of(n), r->task);
         if (t->end == SIM_POISON)
                 sim_at_node(w, w->now + sim_between(w, SC_US, t->duration), index_of(n), crash_event);
         else if (prints(w, r))

@@ -96,7 +96,7 @@ static void choose_shape(struct sim *w)
                 c->client_grace = 0;
                 c->delay_max    = sim_between(w, 10 * SC_US, 20 * SC_MS);
         }
-        if (w->seed % 10 == 0 && !c->poison_only && !c->blips_only) { /* nothing is ever settled */
+        if (w->seed % 10 == 0 && !c->poison_only && !c->blips_only && !c->calm) { /* nothing is ever settled */
                 c->breaks       = true;
                 c->fault_gap    = 300 * SC_MS;
                 c->delay_max    = 200 * SC_MS;
@@ -183,6 +183,16 @@ static void plan_poison(struct sim *w)
         }
 }
 
+static void plan_tasks(struct sim *w)
+{
+        w->task_count = w->config.tasks;
+        w->tasks      = sc_mem_zalloc(&w->mem, w->task_count * sizeof *w->tasks);
+        SC_ASSERT(w->tasks != NULL);
+        for (uint32_t i = 0; i < w->task_count; i++)
+                plan_task(w, i);
+        plan_poison(w);
+}
+
 static struct sim_node *add_node(struct sim *w, enum sim_kind kind)
 {
         struct sim_node *n = &w->nodes[w->node_count++];
@@ -256,6 +266,8 @@ static void advance(struct sim *w)
                 for (uint32_t i = 0; i < w->task_count; i++) /* confirms may still be under way */
                         if (!w->tasks[i].orphaned && w->tasks[i].cancels > 0 && w->tasks[i].confirms == 0)
                                 return;
+                if (sim_times_unanswered(w) != 0)
+                        return;
                 w->phase = 1;
         }
         if (w->phase >= 1) { /* again, for those that were started anew meanwhile */
@@ -313,6 +325,8 @@ static void why_not(struct sim *w)
                                  t->stream ? ", stream" : "", t->submitted, t->starts, t->assigns, t->ended, t->cancels,
                                  t->confirms);
         }
+        if (sim_times_unanswered(w) != 0)
+                sim_fail(w, "client %u waits for the answer to a cancel of many", sim_times_unanswered(w));
         for (uint32_t i = 1; i < w->node_count; i++)
                 if (w->nodes[i].kind != SIM_HOSTILE && !has_left(&w->nodes[i]))
                         sim_fail(w, "phase %d: node %u does not leave (alive %d, closed %d)", w->phase, i,
@@ -379,24 +393,27 @@ static void make(struct sim *w)
         w->rng.state = w->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
         choose_faults(w);
         choose_kind(w);
+        sim_plan_config(w);
         choose_shape(w);
-        w->task_count = w->config.tasks;
-        w->tasks      = sc_mem_zalloc(&w->mem, w->task_count * sizeof *w->tasks);
         w->nodes      = sc_mem_zalloc(&w->mem, SIM_NODES_MAX * sizeof *w->nodes);
         w->pattern    = sc_mem_alloc(&w->mem, 1 << 20);
-        SC_ASSERT(w->tasks != NULL && w->nodes != NULL && w->pattern != NULL);
+        SC_ASSERT(w->nodes != NULL && w->pattern != NULL);
         for (size_t i = 0; i < 1 << 20; i += 8) {
                 const uint64_t bits = sc_rng_next(&w->rng);
                 memcpy(w->pattern + i, &bits, 8);
         }
+        if (w->config.full) {
+                sim_full_shape(w);
+                plan_nodes(w);
+        } else {
+                plan_tasks(w);
+                plan_nodes(w);
+        }
+        sim_plan(w);
         sc_ns work = 0;
-        for (uint32_t i = 0; i < w->task_count; i++) {
-                plan_task(w, i);
+        for (uint32_t i = 0; i < w->task_count; i++)
                 work += w->tasks[i].duration * 2 * (1 + (sc_ns)w->tasks[i].retries) +
                         (w->config.slow_readers && w->tasks[i].stream ? 60 * SC_S : 0);
-        }
-        plan_poison(w);
-        plan_nodes(w);
         w->config.finish_by = w->config.faults_until + 1200 * SC_S + 4 * work;
 }
 

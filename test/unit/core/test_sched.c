@@ -66,6 +66,38 @@ START_TEST(credit_is_never_exceeded_and_may_change)
 }
 END_TEST
 
+static void submit_needing(uint64_t seq, const char *needs)
+{
+        const struct sc_plan plan = { .needs = { needs, strlen(needs) } };
+        struct sc_spec       spec = spec_f();
+        spec.plan                 = needs[0] != '\0' ? &plan : NULL;
+        submit_spec(1, CLIENT, seq, spec);
+}
+
+START_TEST(what_waits_behind_its_like_leaves_the_free_slots_their_credit)
+{
+        setup((struct sc_sched_options){ .tasks_max = 100 });
+        client_up(1, CLIENT);
+        struct sc_hello hello = hello_of(SC_ROLE_WORKER, WORKER);
+        hello.slots = hello.free_slots = 3;
+        hello.functions                = functions_fg;
+        hello.function_count           = 2;
+        hello.offers                   = (struct sc_view){ "cpu=3000,gpu=1000", 17 };
+        up(2, hello, 4);
+        submit_needing(1, "gpu=1000");
+        ck_assert_uint_eq(sends(2, SC_MSG_ASSIGN), 1);
+        submit_needing(2, "gpu=1000");
+        ck_assert_uint_eq(sends(2, SC_MSG_ASSIGN), 1); /* it waits there, as the fourth of three slots */
+        submit_needing(3, "gpu=1000");
+        ck_assert_uint_eq(sends(2, SC_MSG_ASSIGN), 0);
+        submit_needing(4, "");
+        ck_assert_uint_eq(sends(2, SC_MSG_ASSIGN), 1);
+        submit_needing(5, "");
+        ck_assert_uint_eq(sends(2, SC_MSG_ASSIGN), 1);
+        teardown();
+}
+END_TEST
+
 START_TEST(a_word_about_another_run_or_from_another_worker_falls_at_the_fence)
 {
         pair_up(1, 1);
@@ -529,6 +561,7 @@ int main(void)
         tcase_add_test(tests, a_task_travels_to_a_worker_and_its_result_back);
         tcase_add_test(tests, an_end_brings_the_result_and_the_next_run_in_one_step);
         tcase_add_test(tests, credit_is_never_exceeded_and_may_change);
+        tcase_add_test(tests, what_waits_behind_its_like_leaves_the_free_slots_their_credit);
         tcase_add_test(tests, a_word_about_another_run_or_from_another_worker_falls_at_the_fence);
         tcase_add_test(tests, a_function_that_nobody_has_waits_and_blocks_nobody);
         tcase_add_test(tests, commands_go_to_any_worker);

@@ -82,6 +82,26 @@ START_TEST(a_run_that_does_not_fit_blocks_nobody_behind_it)
 }
 END_TEST
 
+START_TEST(who_names_no_cpu_holds_one)
+{
+        begin("cpu=1000,gpu=2000", 2);
+        assign_needs(1, "gpu=1000");
+        starts(1);
+        assign_needs(2, "gpu=1000");
+        ck_assert_uint_eq(effects(SC_FX_RUN), 0);
+        assign(3);
+        ck_assert_uint_eq(effects(SC_FX_RUN), 0);
+        ran(1, SC_REASON_SUCCESS);
+        starts(2);
+        teardown_work();
+        begin("cpu=1500,gpu=2000", 2);
+        assign_needs(1, "gpu=1000");
+        assign_needs(2, "cpu=500,gpu=1000");
+        starts(2);
+        teardown_work();
+}
+END_TEST
+
 START_TEST(never_more_run_than_there_are_slots)
 {
         begin("cpu=64000,gpu=8000", 2);
@@ -381,6 +401,7 @@ int main(void)
         TCase *tests = tcase_create("work amounts");
         tcase_add_test(tests, a_worker_offers_a_cpu_for_each_slot_unless_it_says_otherwise);
         tcase_add_test(tests, a_run_that_does_not_fit_blocks_nobody_behind_it);
+        tcase_add_test(tests, who_names_no_cpu_holds_one);
         tcase_add_test(tests, never_more_run_than_there_are_slots);
         tcase_add_test(tests, whole_units_have_indices_of_their_own);
         tcase_add_test(tests, fractions_share_the_index_with_most_room);
