@@ -310,6 +310,7 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         SC_ASSERT(ev->now >= s->now);
         s->now      = ev->now;
         s->visits   = 0;
+        s->inputs_used = 0;
         s->note_len = 0;
         s->more     = false;
         bury(s);
@@ -320,6 +321,8 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         sc_sched_clients_todo(s, out);
         sc_sched_orphans_expire(s, out);
         sc_sched_claims_wake(s, out);
+        if (s->marked_first != SCHED_NONE || s->release != SCHED_NONE || !sc_list_empty(&s->graphs))
+                sc_sched_graphs_todo(s, out);
         sc_sched_place(s, out);
         sc_sched_balance(s, out);
         sc_sched_grants_round(s, out);
@@ -424,6 +427,8 @@ void sc_sched_destroy(struct sc_sched *s)
                 return;
         bury(s);
         sc_sched_rows_fini(s);
+        sc_sched_edges_fini(s);
+        sc_mem_release(s->mem, s->inputs, s->inputs_cap * sizeof *s->inputs);
         peers_destroy(s);
         sc_sched_tallies_fini(s);
         sc_sched_table_fini(&s->classes, s->mem);

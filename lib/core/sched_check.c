@@ -31,11 +31,13 @@ static void row_check(const struct sc_sched *s, const struct sched_task *t)
         SC_ASSERT(held == (t->worker != SCHED_NONE));
         SC_ASSERT((state == SC_STATE_ORPHAN) == (t->client == SCHED_NONE));
         SC_ASSERT(!(t->flags & SCHED_STARTED) || held);
-        SC_ASSERT(t->asks == SCHED_NONE || state == SC_STATE_CANCELLING);
+        SC_ASSERT(t->asks == SCHED_NONE || state == SC_STATE_CANCELLING ||
+                  (state == SC_STATE_WAITING && t->kind == SC_TASK_GRAPH));
         SC_ASSERT(!held || sc_sched_worker(s, t->worker));
-        SC_ASSERT(state == SC_STATE_ORPHAN || sc_sched_class(s, t->class_index));
+        SC_ASSERT(state == SC_STATE_ORPHAN || t->kind == SC_TASK_GRAPH || sc_sched_class(s, t->class_index));
+        SC_ASSERT(state != SC_STATE_READY || !(t->flags & SCHED_BLOCKED));
         SC_ASSERT(state == SC_STATE_ORPHAN || sc_sched_client(s, t->client)->id == t->id.hi);
-        SC_ASSERT(t->losses < s->opt.losses_max || state == SC_STATE_ENDED);
+        SC_ASSERT(t->losses < s->opt.losses_max || state == SC_STATE_ENDED || state == SC_STATE_KEPT);
         const struct sched_timer *timer = sc_sched_timer(t);
         SC_ASSERT(!timer || timer->position == SC_HEAP_NOWHERE || s->timers.at[timer->position] == timer);
         SC_ASSERT(!timer || timer->position == SC_HEAP_NOWHERE || held);
@@ -129,7 +131,8 @@ static void welcome_check(const struct sc_sched *s, const struct sched_client *c
                 return;
         SC_ASSERT(c->mine.len > 0);
         for (uint32_t at = c->mine.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_MINE].next)
-                SC_ASSERT(sc_sched_row(s, at)->state == SC_STATE_CANCELLING);
+                SC_ASSERT(sc_sched_row(s, at)->state == SC_STATE_CANCELLING || sc_sched_row(s, at)->state == SC_STATE_KEPT ||
+                          sc_sched_row(s, at)->kind == SC_TASK_GRAPH);
 }
 
 static void client_check(const struct sc_sched *s, const struct sched_client *c)
@@ -140,7 +143,7 @@ static void client_check(const struct sc_sched *s, const struct sched_client *c)
         for (uint32_t at = c->mine.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_MINE].next) {
                 const struct sched_task *t = sc_sched_row(s, at);
                 SC_ASSERT(t->client == c->self);
-                bytes += t->state == SC_STATE_ENDED ? 0 : sc_sched_body(t).len;
+                bytes += t->state == SC_STATE_ENDED || t->state == SC_STATE_KEPT ? 0 : sc_sched_weight(t);
         }
         for (uint32_t at = c->ended.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_AT].next, place++) {
                 SC_ASSERT(sc_sched_row(s, at)->state == SC_STATE_ENDED);
@@ -151,7 +154,7 @@ static void client_check(const struct sc_sched *s, const struct sched_client *c)
         SC_ASSERT(c->unsent == SCHED_NONE || unsent == c->acks + c->sent);
         bool idle = c->link == 0 || c->resend || c->doomed;
         SC_ASSERT(idle || c->unsent != SCHED_NONE || c->ended.len == c->acks + c->sent);
-        SC_ASSERT(c->mine.len <= c->grant && c->grant <= s->opt.tasks_max);
+        SC_ASSERT(c->mine.len <= c->grant + s->releasing && c->grant <= s->opt.tasks_max);
         welcome_check(s, c);
         const bool hungry = c->link != 0 && !c->doomed && (c->want > c->grant || c->want_kib > c->kib);
         SC_ASSERT(hungry == !sc_list_empty(&c->hungry));
@@ -296,4 +299,5 @@ void sc_sched_check(const struct sc_sched *s)
         workers_check(s, &census);
         clients_check(s, &census);
         classes_check(s, &census);
+        sc_sched_graph_check(s);
 }

@@ -26,13 +26,21 @@ void sc_sched_ended_remove(struct sc_sched *s, struct sched_task *t)
 
 static void result_send(struct sched_client *c, const struct sched_task *t, struct sc_out *out)
 {
+        c->sent++;
+        if (t->kind == SC_TASK_GRAPH) {
+                sc_sched_graph_done(t, &sc_out_send(out, c->link, SC_MSG_GRAPH_DONE)->graph_done);
+                return;
+        }
         struct sc_result *m = &sc_out_send(out, c->link, SC_MSG_RESULT)->result;
         m->task             = t->id;
         m->attempts         = t->attempt;
         m->losses           = t->losses;
         m->worker           = t->last_worker;
         sc_sched_outcome(t, &m->outcome);
-        c->sent++;
+        if (t->words >= SCHED_WORDS_DEPENDENCY) {
+                m->root        = t->order;
+                m->root_reason = (uint8_t)t->root_reason;
+        }
 }
 
 static void todo(struct sc_sched *s, struct sched_client *c)
@@ -179,21 +187,24 @@ void sc_sched_client_free(struct sc_sched *s, struct sched_client *c)
 
 /* ---- what is left to do ------------------------------------------------------------------------*/
 
-/* One row of a client that is gone for good.  What a worker holds stays until the worker answers. */
+/* One row of a client that is gone for good.  What a worker holds stays until the worker answers, a result as long as
+ * one of those reads it, and a graph until its last node has ended. */
 static void dismiss(struct sc_sched *s, struct sched_client *c, struct sched_task *t, struct sc_out *out)
 {
-        if (t->state == SC_STATE_ENDED) {
-                sc_sched_move(s, t, SC_MOVE_FORGET);
+        const bool graph = t->kind == SC_TASK_GRAPH;
+        if (t->state == SC_STATE_ENDED && sc_sched_let_go(s, t))
                 return;
-        }
-        if (!sc_task_is_held(t->state)) {
+        if (!sc_task_is_held(t->state) && t->state != SC_STATE_KEPT && !graph) {
                 sc_sched_end_cancelled(s, t, SC_MOVE_CANCEL, out);
                 return;
         }
         t->flags |= SCHED_VISITED;
         sc_sched_queue_remove(s, &c->mine, SCHED_MINE, t);
         sc_sched_queue_add(s, &c->mine, SCHED_MINE, t);
-        sc_sched_stop(s, t, true, out);
+        if (sc_task_is_held(t->state))
+                sc_sched_stop(s, t, true, out);
+        else if (graph)
+                sc_sched_graph_abandon(s, t);
 }
 
 static bool dismiss_all(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
@@ -214,7 +225,7 @@ void sc_sched_client_ack(struct sc_sched *s, struct sched_client *c, struct sc_o
         c->acks--;
         if (c->stale > 0 && --c->stale == 0 && c->link != 0 && !c->doomed)
                 sc_sched_grant_tell(c, out);
-        sc_sched_move(s, sc_sched_row(s, c->ended.head), SC_MOVE_FORGET);
+        sc_sched_let_go(s, sc_sched_row(s, c->ended.head));
 }
 
 static bool acks_work(struct sc_sched *s, struct sched_client *c, struct sc_out *out)

@@ -85,7 +85,8 @@ static bool may_place(struct sc_sched *s, const struct sc_out *out)
 {
         if (s->bytes > s->opt.bytes_max && s->ended_bytes > 0)
                 return false; /* results first; with none of them waiting, placing is what frees memory */
-        if (out->len < SC_EFFECTS_MAX - SCHED_ROOM_PLACE && s->visits < SC_ROWS_MAX)
+        if (out->len < SC_EFFECTS_MAX - SCHED_ROOM_PLACE && s->visits < SC_ROWS_MAX &&
+            s->inputs_used <= SCHED_INPUTS_STEP)
                 return true;
         s->more = true;
         return false;
@@ -110,6 +111,8 @@ static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, str
                 .timeout_ms = timer ? timer->timeout_ms : 0,
                 .function = { c->name, c->name_len }, .body = sc_sched_body(t),
         };
+        if (t->flags & SCHED_NODE)
+                sc_sched_inputs(s, t, m);
 }
 
 /* ---- last chances ------------------------------------------------------------------------------*/

@@ -29,7 +29,8 @@ enum {
         SCHED_RECALL_REST_MS = 1000, /* between two recalls of one task */
         SCHED_NOTES_MAX    = 16,
         SCHED_TALLIES_MAX  = 1024, /* workers that were lost and are remembered */
-        SCHED_NOTE_SIZE    = 320
+        SCHED_NOTE_SIZE    = 320,
+        SCHED_INPUTS_STEP  = 4096 /* results read by the runs that one step places, but for the last of them */
 };
 
 #define SCHED_BALANCE_REST SC_MS         /* between two looks at who is idle */
@@ -58,28 +59,83 @@ enum { /* flags of a row */
         SCHED_IN_HEAP  = 1 << 5, /* ready, and not at the tail end of its class */
         SCHED_IN_ALONE = 1 << 6, /* ready for its last chance */
         SCHED_ALONE    = 1 << 7, /* runs its last chance; nothing may join it */
-        SCHED_ANSWERED = 1 << 8  /* `run` has failed by itself and was counted; the task waits to be tried again */
+        SCHED_ANSWERED = 1 << 8, /* `run` has failed by itself and was counted; the task waits to be tried again */
+        SCHED_MARKED   = 1 << 10, /* in the queue of rows whose end, or failed dependency, is to be passed on */
+        SCHED_IN_GRAPH = 1 << 11, /* counts in a graph */
+        SCHED_NODE     = 1 << 12, /* the block starts with a node or, of a graph's row, with a graph */
+        SCHED_BLOCKED  = 1 << 13, /* some dependency has not succeeded: it waits wherever else it would be ready */
+        SCHED_OPEN     = 1 << 14, /* ended while its graph was still coming in: nodes to come may read it */
+        SCHED_INNER    = 1 << 15  /* nobody waits for its result but other tasks */
 };
 
-enum sched_words { SCHED_WORDS_NONE, SCHED_WORDS_MEMORY, SCHED_WORDS_CANCELLED, SCHED_WORDS_DIED };
+enum sched_words {
+        SCHED_WORDS_NONE,
+        SCHED_WORDS_MEMORY,
+        SCHED_WORDS_CANCELLED,
+        SCHED_WORDS_DIED,
+        SCHED_WORDS_DEPENDENCY, /* from here on `order` and `root_reason` say whose end it was */
+        SCHED_WORDS_DEPENDENCY_CANCELLED
+};
 
 struct sched_task {
         struct sc_id      id;
         uint64_t          run;   /* the current or last one; an orphan's as its worker calls it */
-        uint64_t          order; /* place among all tasks; an orphan's epoch instead */
+        uint64_t          order; /* place among all tasks; an orphan's epoch, or the root of an end, instead */
         sc_ns             since; /* admitted, or first held */
         uint8_t          *block; /* until the end: timer if any, body; then: outcome with its bytes, or NULL */
         uint64_t          last_worker;
         uint32_t          block_size, self, class_index, worker, client;
         struct sched_pair link[SCHED_PAIRS];
-        uint32_t          child; /* in a heap of ready rows */
+        uint32_t          child; /* in a heap of ready rows; or next of those that are marked */
         uint32_t          chain; /* next of the same bucket */
         uint32_t          asks;  /* who waits for the end of a cancel */
-        uint32_t          attempt, retries;
+        uint32_t          edges; /* first of the chain of those who wait for its end */
+        uint32_t          refs;  /* reads to come, and to-do lists that it is on */
+        uint32_t          attempt;
+        union {
+                uint32_t retries;
+                uint32_t graph; /* ended: the row of its graph, as long as that is there */
+        };
         int32_t           priority;
-        uint32_t          recalled_ms; /* of the scheduler's life; 0: never */
+        union {
+                uint32_t recalled_ms; /* of the scheduler's life; 0: never */
+                uint32_t root_reason; /* ended */
+        };
         uint16_t          flags;
         uint8_t           losses, state, kind, spec_flags, reason, words;
+};
+
+/* One dependency of one task; found from both its ends. */
+struct sched_edge {
+        uint32_t reader;     /* the row that depends */
+        uint32_t of;         /* on this one; SCHED_NONE: on nothing any more, or a constant */
+        uint32_t next, prev; /* in the chain of `of` until that ends; a constant: where it lies, how long it is */
+        uint32_t sibling;    /* the next of the same reader */
+        uint8_t  read, chained;
+};
+
+/* Heads the block of a task that depends on others or belongs to a graph. */
+struct sched_node {
+        uint64_t input_bytes; /* of what it reads, as far as that is known */
+        uint64_t root;        /* if broken: why */
+        uint32_t graph;       /* row, or SCHED_NONE */
+        uint32_t edges;       /* the first of its own, in the order of `after` */
+        uint32_t waiting;     /* how many of them are chained */
+        uint32_t inputs;      /* how many are read: the first ones */
+        uint32_t constants;   /* bytes of constants, behind the plan */
+        uint32_t weight;      /* bytes it counts for its client beside the body */
+        uint8_t  root_reason; /* not 0: broken, and to be ended where it waits */
+};
+
+/* Is the block of a graph's row, before and after its end. */
+struct sched_graph {
+        struct sc_list     todo;
+        uint64_t           root;   /* sequence of the first that failed; 0: none */
+        uint32_t           self, nodes, admitted, live, succeeded, failed, cancelled, skipped;
+        uint32_t           cursor; /* sweeping: the next row of its client to be looked at */
+        struct sched_queue open;   /* rows kept because the graph was still coming in */
+        uint8_t            root_reason, flags;
+        bool               sweeping, dead, force, asked;
 };
 
 /* The backstop of a run with a time limit; armed when the run is reported started. */
@@ -162,7 +218,7 @@ struct sched_client {
         uint32_t           sent;   /* how many of `ended` are sent and not confirmed */
         uint64_t           acks;   /* confirmed, rows not yet freed: always the first of `ended` */
         uint64_t           known, body_bytes, submitted;
-        uint32_t           grant, kib, want, want_kib;
+        uint32_t           grant, kib, want, want_kib, least, least_kib;
         uint32_t           stale;  /* first of `ended`: results that an earlier link may have brought already */
         bool               resend; /* `unsent` is to start at the first of `ended` once `acks` are worked off */
         bool               doomed; /* all it asked is being cancelled; a new link is welcomed after that */
@@ -195,6 +251,15 @@ struct sc_sched {
         uint32_t            timer_count;
         struct sched_ask   *ask;
         uint32_t            ask_cap, ask_free;
+        struct sched_edge **edge_page;
+        uint32_t            edge_page_cap, edge_made, edge_free, edge_spare; /* spare: on the free list */
+        uint32_t            marked_first, marked_last; /* rows, by their `child` */
+        uint32_t            release;   /* first edges of what ended rows still hold, by their `next` */
+        uint32_t            releasing; /* how many rows that are */
+        struct sc_list      graphs;    /* with something to do */
+        uint32_t            sweeps;
+        struct sc_view     *inputs;    /* of this step's ASSIGNs */
+        uint32_t            inputs_cap, inputs_used;
 
         struct sc_map      class_map;
         struct sched_table classes;
@@ -260,6 +325,11 @@ static inline struct sched_client *sc_sched_client(const struct sc_sched *s, uin
         return s->client_at.at[index];
 }
 
+static inline struct sched_edge *sc_sched_edge(const struct sc_sched *s, uint32_t index)
+{
+        return &s->edge_page[index / SCHED_PAGE][index % SCHED_PAGE];
+}
+
 static inline struct sched_class *sc_sched_class(const struct sc_sched *s, uint32_t index)
 {
         return s->classes.at[index];
@@ -290,9 +360,64 @@ void sc_sched_end(struct sc_sched *s, struct sched_task *t, enum sc_task_move mo
                   struct sc_out *out);
 void sc_sched_end_cancelled(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out);
 struct sc_view sc_sched_body(const struct sched_task *t);
+struct sc_view sc_sched_constants(const struct sched_task *t); /* of a node */
+uint32_t       sc_sched_weight(const struct sched_task *t);    /* bytes that its client is charged */
 struct sched_timer *sc_sched_timer(const struct sched_task *t); /* NULL: no limit */
 void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out);
 void sc_sched_tasks_init(struct sc_sched *s);
+
+/* Of ended rows: gone unless somebody will read the result.  False: it is kept. */
+bool sc_sched_let_go(struct sc_sched *s, struct sched_task *t);
+/* Without bytes of its own; the words are one of ours. */
+void sc_sched_end_plainly(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, enum sc_reason reason,
+                          enum sched_words words, struct sc_out *out);
+/* A graph's row, all of whose nodes have ended: its block stays. */
+void sc_sched_end_graph(struct sc_sched *s, struct sched_task *t, enum sc_reason reason, struct sc_out *out);
+
+/* ---- sched_edge.c: who depends on whom ---------------------------------------------------------*/
+
+bool sc_sched_edges_reserve(struct sc_sched *s, uint32_t count);
+void sc_sched_edges_add(struct sc_sched *s, struct sched_task *t, const struct sc_plan *plan);
+/* It ends: what it depends on is let go, at once or in steps. */
+void sc_sched_edges_release(struct sc_sched *s, struct sched_task *t, struct sched_node *node);
+/* What waits for it, or it itself if it is broken, is dealt with before this step's end or in the next ones. */
+void sc_sched_mark(struct sc_sched *s, struct sched_task *t);
+bool sc_sched_edges_todo(struct sc_sched *s, struct sc_out *out); /* false: not finished */
+void sc_sched_edges_fini(struct sc_sched *s);
+void sc_sched_break(struct sched_node *node, uint64_t root, uint8_t reason);
+
+/* ---- sched_graph.c: nodes and graphs -----------------------------------------------------------*/
+
+/* The index-th of a plan's dependencies, with its flags. */
+static inline uint64_t sc_sched_after(const struct sc_plan *plan, uint32_t index)
+{
+        const uint8_t *at    = (const uint8_t *)plan->after.ptr + 8 * (size_t)index;
+        uint64_t       value = 0;
+        for (int i = 8; i-- > 0;)
+                value = value << 8 | at[i];
+        return value;
+}
+
+struct sched_node  *sc_sched_node(const struct sched_task *t);  /* NULL: it depends on nothing */
+struct sched_graph *sc_sched_graph(const struct sched_task *t); /* of a row of that kind */
+const char *sc_sched_node_fault(const struct sc_sched *s, const struct sc_submit *m);
+size_t sc_sched_node_size(const struct sc_spec *spec); /* what heads the block; 0: nothing */
+size_t sc_sched_constants_size(const struct sc_spec *spec);
+bool   sc_sched_node_reserve(struct sc_sched *s, const struct sc_spec *spec);
+void   sc_sched_node_fill(struct sc_sched *s, struct sched_task *t, const struct sc_spec *spec);
+void   sc_sched_node_waits(struct sc_sched *s, struct sched_task *t);
+/* It is in its first state: what is to follow at once from what it is part of. */
+void   sc_sched_node_admitted(struct sc_sched *s, struct sched_task *t, struct sc_out *out);
+bool   sc_sched_node_is_too_big(const struct sched_task *t, const struct sched_node *node);
+void   sc_sched_inputs(struct sc_sched *s, const struct sched_task *t, struct sc_assign *out);
+void   sc_sched_graph_count(struct sc_sched *s, struct sched_task *t);
+bool   sc_sched_graph_is_open(const struct sc_sched *s, const struct sched_task *t); /* of an ended node of it */
+void   sc_sched_graph_cancel(struct sc_sched *s, struct sched_task *t, bool force);
+void   sc_sched_graph_abandon(struct sc_sched *s, struct sched_task *t); /* its client is gone for good */
+void   sc_sched_graph_done(const struct sched_task *t, struct sc_graph_done *out);
+void   sc_sched_graph_passes(struct sc_sched *s, const struct sched_task *t); /* a row leaves its client */
+void   sc_sched_graphs_todo(struct sc_sched *s, struct sc_out *out);
+void   sc_sched_graph_check(const struct sc_sched *s);
 
 /* ---- sched_cancel.c ----------------------------------------------------------------------------*/
 

@@ -28,21 +28,50 @@ void sc_sched_tasks_init(struct sc_sched *s)
         sc_sched_queue_init(&s->claims);
         sc_sched_queue_init(&s->orphans);
         sc_heap_init(&s->timers, s->mem, fires_before, timer_moved);
+        sc_list_init(&s->graphs);
+        s->edge_free = s->release = s->marked_first = SCHED_NONE;
+}
+
+/* A block is: node or graph, timer, constants, body. */
+static size_t node_size(const struct sched_task *t)
+{
+        if (!(t->flags & SCHED_NODE))
+                return 0;
+        return t->kind == SC_TASK_GRAPH ? sizeof(struct sched_graph) : sizeof(struct sched_node);
 }
 
 struct sched_timer *sc_sched_timer(const struct sched_task *t)
 {
-        return t->flags & SCHED_TIMED ? (struct sched_timer *)(void *)t->block : NULL;
+        return t->flags & SCHED_TIMED ? (struct sched_timer *)(void *)(t->block + node_size(t)) : NULL;
 }
 
 /* ---- the block ---------------------------------------------------------------------------------*/
+
+static size_t head_size(const struct sched_task *t)
+{
+        return node_size(t) + (t->flags & SCHED_TIMED ? sizeof(struct sched_timer) : 0);
+}
 
 struct sc_view sc_sched_body(const struct sched_task *t)
 {
         if (!t->block)
                 return (struct sc_view){ "", 0 };
-        size_t skip = t->flags & SCHED_TIMED ? sizeof(struct sched_timer) : 0;
+        size_t skip = head_size(t);
+        if (t->flags & SCHED_NODE)
+                skip += sc_sched_constants(t).len;
         return (struct sc_view){ t->block + skip, t->block_size - skip };
+}
+
+struct sc_view sc_sched_constants(const struct sched_task *t)
+{
+        const struct sched_node *node = sc_sched_node(t);
+        return (struct sc_view){ node ? t->block + head_size(t) : (const uint8_t *)"", node ? node->constants : 0 };
+}
+
+uint32_t sc_sched_weight(const struct sched_task *t)
+{
+        const struct sched_node *node = sc_sched_node(t);
+        return (uint32_t)sc_sched_body(t).len + (node ? node->weight : 0);
 }
 
 static void block_drop(struct sc_sched *s, struct sched_task *t)
@@ -53,6 +82,14 @@ static void block_drop(struct sc_sched *s, struct sched_task *t)
         t->block_size = 0;
 }
 
+/* What it depends on is let go; the row itself remembers its graph. */
+static void node_drop(struct sc_sched *s, struct sched_task *t)
+{
+        struct sched_node *node = sc_sched_node(t);
+        t->graph                = node->graph;
+        sc_sched_edges_release(s, t, node);
+}
+
 static void body_drop(struct sc_sched *s, struct sched_task *t)
 {
         struct sched_timer *timer = sc_sched_timer(t);
@@ -60,15 +97,11 @@ static void body_drop(struct sc_sched *s, struct sched_task *t)
                 SC_ASSERT(timer->position == SC_HEAP_NOWHERE);
                 s->timer_count--;
         }
-        sc_sched_client(s, t->client)->body_bytes -= sc_sched_body(t).len;
+        sc_sched_client(s, t->client)->body_bytes -= sc_sched_weight(t);
+        if (t->flags & SCHED_NODE)
+                node_drop(s, t);
         block_drop(s, t);
-        t->flags &= (uint16_t)~SCHED_TIMED;
-}
-
-static void outcome_drop(struct sc_sched *s, struct sched_task *t)
-{
-        s->ended_bytes -= t->block_size;
-        block_drop(s, t);
+        t->flags &= (uint16_t)~(SCHED_TIMED | SCHED_NODE | SCHED_BLOCKED);
 }
 
 static const struct sc_view no_bytes = { "", 0 };
@@ -112,8 +145,10 @@ void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out)
                 [SCHED_WORDS_MEMORY]    = "the scheduler had no memory for the result",
                 [SCHED_WORDS_CANCELLED] = "cancelled",
                 [SCHED_WORDS_DIED]      = "every run lost its worker",
+                [SCHED_WORDS_DEPENDENCY]           = "a task that it depends on did not succeed",
+                [SCHED_WORDS_DEPENDENCY_CANCELLED] = "a task that it depends on was cancelled",
         };
-        SC_ASSERT(t->state == SC_STATE_ENDED);
+        SC_ASSERT(t->state == SC_STATE_ENDED || t->state == SC_STATE_KEPT);
         if (t->block) {
                 *out = *(const struct sc_outcome *)(const void *)t->block;
                 return;
@@ -129,14 +164,22 @@ static void release(struct sc_sched *s, struct sched_task *t)
         SC_ASSERT(t->asks == SCHED_NONE);
         if (t->client != SCHED_NONE) {
                 struct sched_client *c = sc_sched_client(s, t->client);
-                outcome_drop(s, t);
+                block_drop(s, t);
+                if (s->sweeps > 0)
+                        sc_sched_graph_passes(s, t);
                 sc_sched_queue_remove(s, &c->mine, SCHED_MINE, t);
                 sc_sched_grant_shrink(s, c);
                 if (c->mine.len == 0 && (c->doomed || c->link == 0) && sc_list_empty(&c->todo))
                         sc_list_add_tail(&s->todo_clients, &c->todo);
-                sc_sched_class_drop(s, sc_sched_class(s, t->class_index));
+                if (t->class_index != SCHED_NONE)
+                        sc_sched_class_drop(s, sc_sched_class(s, t->class_index));
         }
         sc_sched_row_free(s, t);
+}
+
+static struct sched_queue *open_of(const struct sc_sched *s, const struct sched_task *t)
+{
+        return &sc_sched_graph(sc_sched_row(s, t->graph))->open;
 }
 
 static void leave(struct sc_sched *s, struct sched_task *t, enum sc_task_state to)
@@ -151,8 +194,12 @@ static void leave(struct sc_sched *s, struct sched_task *t, enum sc_task_state t
                 sc_sched_queue_remove(s, &s->orphans, SCHED_MINE, t);
                 s->grants_freed = true;
         }
-        if (t->state == SC_STATE_ENDED)
+        if (t->state == SC_STATE_ENDED) {
+                s->ended_bytes -= t->block_size;
                 sc_sched_ended_remove(s, t);
+        }
+        if (t->state == SC_STATE_KEPT && (t->flags & SCHED_OPEN))
+                sc_sched_queue_remove(s, open_of(s, t), SCHED_AT, t);
         if (sc_task_is_held(t->state) && !sc_task_is_held(to))
                 sc_sched_detach(s, t);
 }
@@ -171,15 +218,22 @@ static void enter(struct sc_sched *s, struct sched_task *t, enum sc_task_state f
                 sc_sched_queue_add(s, &s->orphans, SCHED_MINE, t);
         if (t->state == SC_STATE_ENDED)
                 sc_sched_ended_add(s, t);
+        if (t->state == SC_STATE_WAITING)
+                sc_sched_node_waits(s, t);
+        if (t->state == SC_STATE_KEPT && (t->flags & SCHED_OPEN))
+                sc_sched_queue_add(s, open_of(s, t), SCHED_AT, t);
         if (t->state == SC_STATE_FREE)
                 release(s, t);
 }
 
-/* The only place where a state is written.  After a move to FREE the row is gone. */
+/* The only place where a state is written.  After a move to FREE the row is gone.  What has dependencies that have not
+ * succeeded waits for them wherever it would be ready else: that is how a run comes back that was kept over our restart. */
 void sc_sched_move(struct sc_sched *s, struct sched_task *t, enum sc_task_move move)
 {
         enum sc_task_state from = t->state;
         enum sc_task_state to   = sc_task_next(from, move);
+        if (to == SC_STATE_READY && (t->flags & SCHED_BLOCKED))
+                to = SC_STATE_WAITING;
         if (from == to)
                 return;
         leave(s, t, to);
@@ -205,14 +259,27 @@ static void tally(struct sc_sched *s, const struct sched_task *t)
 
 static void tell(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
 {
+        const bool doomed = sc_sched_client(s, t->client)->doomed;
         tally(s, t);
-        if (sc_sched_client(s, t->client)->doomed) {
-                sc_sched_confirm_all(s, t, SC_CANCEL_CANCELED, out);
-                sc_sched_move(s, t, SC_MOVE_FORGET);
-                return;
-        }
-        sc_sched_result_offer(s, t, out);
-        sc_sched_confirm_all(s, t, t->reason == SC_REASON_CANCELLED ? SC_CANCEL_CANCELED : SC_CANCEL_FAILED, out);
+        if (t->edges != SCHED_NONE)
+                sc_sched_mark(s, t);
+        if ((t->flags & SCHED_IN_GRAPH) && t->graph != SCHED_NONE)
+                sc_sched_graph_count(s, t);
+        if (!doomed && !(t->flags & SCHED_INNER))
+                sc_sched_result_offer(s, t, out);
+        sc_sched_confirm_all(s, t, doomed || t->reason == SC_REASON_CANCELLED ? SC_CANCEL_CANCELED : SC_CANCEL_FAILED,
+                             out);
+        if (doomed || (t->flags & SCHED_INNER))
+                sc_sched_let_go(s, t);
+}
+
+bool sc_sched_let_go(struct sc_sched *s, struct sched_task *t)
+{
+        if ((t->flags & SCHED_OPEN) && (sc_sched_client(s, t->client)->doomed || !sc_sched_graph_is_open(s, t)))
+                t->flags &= (uint16_t)~SCHED_OPEN;
+        const bool kept = t->refs > 0 || (t->flags & SCHED_OPEN);
+        sc_sched_move(s, t, kept ? SC_MOVE_RETAIN : SC_MOVE_FORGET);
+        return !kept;
 }
 
 void sc_sched_end(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, const struct sc_outcome *outcome,
@@ -225,13 +292,27 @@ void sc_sched_end(struct sc_sched *s, struct sched_task *t, enum sc_task_move mo
         tell(s, t, out);
 }
 
-void sc_sched_end_cancelled(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out)
+void sc_sched_end_plainly(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, enum sc_reason reason,
+                          enum sched_words words, struct sc_out *out)
 {
         sc_sched_move(s, t, move);
         SC_ASSERT(t->state == SC_STATE_ENDED);
         body_drop(s, t);
-        t->reason = SC_REASON_CANCELLED;
-        t->words  = SCHED_WORDS_CANCELLED;
+        t->reason = (uint8_t)reason;
+        t->words  = (uint8_t)words;
+        tell(s, t, out);
+}
+
+void sc_sched_end_cancelled(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out)
+{
+        sc_sched_end_plainly(s, t, move, SC_REASON_CANCELLED, SCHED_WORDS_CANCELLED, out);
+}
+
+void sc_sched_end_graph(struct sc_sched *s, struct sched_task *t, enum sc_reason reason, struct sc_out *out)
+{
+        sc_sched_move(s, t, SC_MOVE_FINISH);
+        s->ended_bytes += t->block_size;
+        t->reason = (uint8_t)reason;
         tell(s, t, out);
 }
 
@@ -243,19 +324,22 @@ static const char *spec_fault(const struct sc_spec *spec)
                 return "a task of an unknown kind";
         if (spec->function.len > SC_NAME_MAX)
                 return "a function's name that is too long";
-        if ((spec->kind == SC_TASK_COMMAND) != (spec->function.len == 0))
+        if ((spec->kind == SC_TASK_FUNCTION) == (spec->function.len == 0))
                 return "a function without a name, or a command with one";
         if (spec->body.len > SC_BODY_MAX)
                 return "a task's body that is too big";
         return NULL;
 }
 
-static const char *submit_fault(const struct sched_client *c, const struct sc_submit *m)
+static const char *submit_fault(const struct sc_sched *s, const struct sched_client *c, const struct sc_submit *m)
 {
         SC_ASSERT(!c->doomed);
         if (m->task.hi != c->id || m->task.lo == 0)
                 return "a task id that is not its own";
-        return spec_fault(&m->spec);
+        if (m->task.lo <= c->known)
+                return NULL; /* said again after a break: what it depends on may be gone, and it is not looked at */
+        const char *fault = spec_fault(&m->spec);
+        return fault ? fault : sc_sched_node_fault(s, m);
 }
 
 /* All that can fail for want of memory, before anything is changed. */
@@ -265,12 +349,14 @@ static bool reserve(struct sc_sched *s, const struct sc_spec *spec, uint8_t **bl
         size_t timer = spec->timeout_ms > 0 ? sizeof(struct sched_timer) : 0;
         if (timer > 0 && !sc_heap_reserve(&s->timers, s->timer_count + 1u))
                 return false;
-        *size  = timer + spec->body.len;
+        if (spec->plan && !sc_sched_node_reserve(s, spec))
+                return false;
+        *size  = timer + sc_sched_node_size(spec) + sc_sched_constants_size(spec) + spec->body.len;
         *block = *size > 0 ? sc_mem_alloc(s->mem, *size) : NULL;
         if (*size > 0 && !*block)
                 return false;
-        *class = sc_sched_class_take(s, spec->function);
-        if (*class)
+        *class = spec->kind != SC_TASK_GRAPH ? sc_sched_class_take(s, spec->function) : NULL;
+        if (*class || spec->kind == SC_TASK_GRAPH)
                 return true;
         sc_mem_release(s->mem, *block, *size);
         return false;
@@ -294,12 +380,15 @@ static void fill(struct sc_sched *s, struct sched_task *t, struct sched_client *
         t->spec_flags = spec->flags;
         t->priority   = spec->priority;
         t->retries    = spec->retries;
+        if (sc_sched_node_size(spec) > 0)
+                t->flags |= SCHED_NODE;
         if (spec->timeout_ms > 0)
                 timer_fill(s, t, spec->timeout_ms);
-        struct sc_view body = sc_sched_body(t);
-        if (body.len > 0)
-                memcpy(t->block + (t->block_size - body.len), spec->body.ptr, body.len);
-        c->body_bytes += body.len;
+        if (spec->body.len > 0)
+                memcpy(t->block + (t->block_size - spec->body.len), spec->body.ptr, spec->body.len);
+        if (t->flags & SCHED_NODE)
+                sc_sched_node_fill(s, t, spec);
+        c->body_bytes += sc_sched_weight(t);
         s->bytes += t->block_size;
         sc_sched_queue_add(s, &c->mine, SCHED_MINE, t);
 }
@@ -331,13 +420,16 @@ static void admit(struct sc_sched *s, struct sched_task *t, struct sched_client 
         }
         fill(s, t, c, spec);
         bool claimable = (spec->flags & SC_SPEC_RESUBMITTED) && s->now < s->claim_end;
-        sc_sched_move(s, t, claimable ? SC_MOVE_DELAY : SC_MOVE_ADMIT);
+        if ((t->flags & SCHED_BLOCKED) || t->kind == SC_TASK_GRAPH)
+                sc_sched_move(s, t, SC_MOVE_BLOCK);
+        else
+                sc_sched_move(s, t, claimable ? SC_MOVE_DELAY : SC_MOVE_ADMIT);
 }
 
 void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct sc_submit *m, struct sc_out *out)
 {
         struct sched_client *c     = sc_sched_client(s, l->index);
-        const char          *fault = submit_fault(c, m);
+        const char          *fault = submit_fault(s, c, m);
         if (fault) {
                 sc_sched_nonsense(s, l, SC_E_PROTOCOL, fault, out);
                 return;
@@ -346,7 +438,10 @@ void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct s
                 return; /* said again after a break: it is here, or was, and its result is on its way */
         if (c->mine.len >= c->grant && c->acks > 0)
                 sc_sched_client_ack(s, c, out); /* what it has confirmed does not count, though a busy step left it */
-        if (c->mine.len >= c->grant || c->body_bytes + m->spec.body.len > c->kib * UINT64_C(1024) + SC_BODY_MAX) {
+        const uint64_t weight = m->spec.body.len + sc_sched_constants_size(&m->spec) +
+                                (m->spec.plan ? m->spec.plan->after.len : 0);
+        if (c->mine.len >= c->grant + s->releasing ||
+            c->body_bytes + weight > c->kib * UINT64_C(1024) + SC_BODY_MAX) {
                 sc_sched_nonsense(s, l, SC_E_FULL, "more tasks or bytes than it was granted", out);
                 return;
         }
@@ -366,17 +461,20 @@ void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct s
         t = t ? t : sc_sched_row_new(s, m->task);
         if (!t) {
                 sc_mem_release(s->mem, block, size);
-                sc_sched_class_drop(s, class);
+                if (class)
+                        sc_sched_class_drop(s, class);
                 sc_sched_close(s, l, SC_E_NOMEM, "the scheduler has no memory for another task", out);
                 return;
         }
         t->block       = block;
         t->block_size  = (uint32_t)size;
-        t->class_index = class->self;
+        t->class_index = class ? class->self : SCHED_NONE;
         c->known       = m->task.lo;
         c->submitted++;
         s->submitted++;
         admit(s, t, c, &m->spec, out);
+        if (t->flags & SCHED_NODE)
+                sc_sched_node_admitted(s, t, out);
         sc_sched_grant_more(s, c, out);
 }
 

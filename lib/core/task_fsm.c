@@ -17,6 +17,8 @@ static const unsigned char table[SC_STATES][SC_MOVES] = {
         },
         [SC_STATE_WAITING] = {
                 [SC_MOVE_UNBLOCK] = TO(READY),
+                [SC_MOVE_KEEP]    = TO(ASSIGNED), /* a run over our restart: it was unblocked before */
+                [SC_MOVE_FINISH]  = TO(ENDED),    /* a graph, all of whose nodes have ended */
                 [SC_MOVE_FAIL]    = TO(ENDED),
                 [SC_MOVE_CANCEL]  = TO(ENDED),
         },
@@ -61,6 +63,10 @@ static const unsigned char table[SC_STATES][SC_MOVES] = {
                 [SC_MOVE_EXPIRE] = TO(FREE),
         },
         [SC_STATE_ENDED] = {
+                [SC_MOVE_RETAIN] = TO(KEPT),
+                [SC_MOVE_FORGET] = TO(FREE),
+        },
+        [SC_STATE_KEPT] = {
                 [SC_MOVE_FORGET] = TO(FREE),
         },
 };

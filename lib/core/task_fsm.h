@@ -17,7 +17,8 @@
         X(CANCELLING, "cancelling")  /* a worker holds its run and is told to stop it */ \
         X(BACKOFF, "backoff")        /* not before a time */ \
         X(ORPHAN, "orphan")          /* a worker holds a run that no client has claimed in this epoch */ \
-        X(ENDED, "ended")            /* its one ending is decided; the result is not yet confirmed */
+        X(ENDED, "ended")            /* its one ending is decided; the result is not yet confirmed */ \
+        X(KEPT, "kept")              /* ended and confirmed; somebody will still read the result */
 
 enum sc_task_state {
 #define SC_STATE_ENUM(name, text) SC_STATE_##name,
@@ -45,7 +46,8 @@ enum sc_task_state {
         X(FAIL, "fail")           /* something it needs cannot come */ \
         X(CANCEL, "cancel")       /* somebody who may wants it gone */ \
         X(EXPIRE, "expire")       /* nobody claimed it */ \
-        X(FORGET, "forget")       /* the result is confirmed, or nobody wants it */
+        X(RETAIN, "retain")       /* the result is confirmed, or nobody wants it, but somebody will read it */ \
+        X(FORGET, "forget")       /* the result is confirmed, or nobody wants it, and nobody will read it */
 
 enum sc_task_move {
 #define SC_MOVE_ENUM(name, text) SC_MOVE_##name,
