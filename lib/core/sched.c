@@ -315,12 +315,13 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         s->more     = false;
         bury(s);
         handle(s, ev, out);
-        sc_sched_timers_run(s, out);
+        sc_sched_plans_run(s, out);
         sc_sched_clients_expire(s);
         sc_sched_workers_todo(s, out);
         sc_sched_clients_todo(s, out);
         sc_sched_orphans_expire(s, out);
         sc_sched_claims_wake(s, out);
+        sc_sched_plans_run(s, out); /* what has come back too late is not placed again */
         if (s->marked_first != SCHED_NONE || s->release != SCHED_NONE || !sc_list_empty(&s->graphs))
                 sc_sched_graphs_todo(s, out);
         sc_sched_place(s, out);
@@ -338,10 +339,10 @@ sc_ns sc_sched_deadline(const struct sc_sched *s)
 {
         if (s->more)
                 return s->now;
-        sc_ns                     at    = SC_NEVER;
-        const struct sched_timer *timer = sc_heap_top(&s->timers);
-        if (timer)
-                at = sc_ns_min(at, timer->at);
+        sc_ns                    at   = SC_NEVER;
+        const struct sched_plan *plan = sc_heap_top(&s->plans);
+        if (plan)
+                at = sc_ns_min(at, plan->at);
         if (!sc_list_empty(&s->lost_clients))
                 at = sc_ns_min(at, SC_CONTAINER(s->lost_clients.next, struct sched_client, lost)->grace_at);
         if (s->claims.head != SCHED_NONE)
@@ -436,7 +437,7 @@ void sc_sched_destroy(struct sc_sched *s)
         sc_sched_table_fini(&s->worker_at, s->mem);
         sc_mem_release(s->mem, s->active, s->active_cap * sizeof *s->active);
         sc_mem_release(s->mem, s->ask, s->ask_cap * sizeof *s->ask);
-        sc_heap_fini(&s->timers);
+        sc_heap_fini(&s->plans);
         sc_heap_fini(&s->roomy);
         sc_map_fini(&s->class_map);
         sc_map_fini(&s->links);

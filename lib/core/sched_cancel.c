@@ -1,5 +1,5 @@
 /*
- * Cancels and the backstop of time limits.  Who asks for a cancel that cannot be answered at once is
+ * Cancels of one task.  Who asks for a cancel that cannot be answered at once is
  * remembered with the row, and is told exactly once per request how it went; who has lost its link
  * meanwhile asks again on the next one.
  */
@@ -106,7 +106,7 @@ void sc_sched_confirm_all(struct sc_sched *s, struct sched_task *t, enum sc_canc
 
 /* ---- cancel ------------------------------------------------------------------------------------*/
 
-static void stop_send(struct sc_sched *s, struct sched_task *t, bool force, struct sc_out *out)
+void sc_sched_stop_send(struct sc_sched *s, struct sched_task *t, bool force, struct sc_out *out)
 {
         struct sc_msg *m = sc_out_send(out, sc_sched_worker(s, t->worker)->link, SC_MSG_STOP);
         m->about         = (struct sc_about_run){ .task = t->id, .run = t->run, .force = force };
@@ -121,7 +121,7 @@ void sc_sched_stop(struct sc_sched *s, struct sched_task *t, bool force, struct 
         if (sc_sched_worker(s, t->worker)->gone)
                 return; /* it is on the list of what its worker loses, and ends there */
         if (first || (force && !(t->flags & SCHED_FORCED)))
-                stop_send(s, t, force, out);
+                sc_sched_stop_send(s, t, force, out);
 }
 
 void sc_sched_on_cancel(struct sc_sched *s, struct sched_link *l, const struct sc_cancel *m, struct sc_out *out)
@@ -150,35 +150,4 @@ void sc_sched_on_cancel(struct sc_sched *s, struct sched_link *l, const struct s
         struct sc_id task = t->id;
         sc_sched_end_cancelled(s, t, SC_MOVE_CANCEL, out);
         confirm(out, l->id, task, SC_CANCEL_CANCELED);
-}
-
-/* ---- backstop ----------------------------------------------------------------------------------*/
-
-/* The worker enforces the limit.  If it does not, the run is to be killed; if that changes nothing
- * either, the worker is as good as lost. */
-static void fire(struct sc_sched *s, struct sched_timer *timer, struct sc_out *out)
-{
-        struct sched_task *t = sc_sched_row(s, timer->row);
-        sc_heap_remove(&s->timers, timer->position);
-        struct sched_worker *w = sc_sched_worker(s, t->worker);
-        if (w->gone)
-                return; /* as in sc_sched_stop; another run of it may have been over its limit, too */
-        if (timer->told) {
-                sc_sched_close(s, sc_sched_link(s, w->link), SC_E_TIMEOUT, "a run went on past its limit", out);
-                return;
-        }
-        timer->told = true;
-        timer->at   = sc_ns_add(s->now, SCHED_BACKSTOP);
-        sc_heap_push(&s->timers, timer);
-        stop_send(s, t, true, out);
-}
-
-void sc_sched_timers_run(struct sc_sched *s, struct sc_out *out)
-{
-        for (;;) {
-                struct sched_timer *timer = sc_heap_top(&s->timers);
-                if (!timer || timer->at > s->now || !sc_sched_bulk(s, out))
-                        return;
-                fire(s, timer, out);
-        }
 }

@@ -7,7 +7,7 @@
 #include "sc_assert.h"
 
 struct census {
-        uint32_t rows, count[SC_STATES], timers, last_chances;
+        uint32_t rows, count[SC_STATES], plans, timed, delayed, last_chances;
         uint64_t bytes, ended_bytes;
 };
 
@@ -38,9 +38,28 @@ static void row_check(const struct sc_sched *s, const struct sched_task *t)
         SC_ASSERT(state != SC_STATE_READY || !(t->flags & SCHED_BLOCKED));
         SC_ASSERT(state == SC_STATE_ORPHAN || sc_sched_client(s, t->client)->id == t->id.hi);
         SC_ASSERT(t->losses < s->opt.losses_max || state == SC_STATE_ENDED || state == SC_STATE_KEPT);
-        const struct sched_timer *timer = sc_sched_timer(t);
-        SC_ASSERT(!timer || timer->position == SC_HEAP_NOWHERE || s->timers.at[timer->position] == timer);
-        SC_ASSERT(!timer || timer->position == SC_HEAP_NOWHERE || held);
+}
+
+/* No row waits past its time, and none that has one is forgotten. */
+static void plan_check(const struct sc_sched *s, const struct sched_task *t, const struct sched_plan *plan)
+{
+        const enum sc_task_state state = t->state;
+        SC_ASSERT(plan->row == t->self);
+        SC_ASSERT((plan->position == SC_HEAP_NOWHERE) == (plan->at == SC_NEVER));
+        SC_ASSERT(plan->at == SC_NEVER || s->plans.at[plan->position] == plan);
+        SC_ASSERT(plan->at > s->now || s->more);
+        SC_ASSERT(state == SC_STATE_BACKOFF || state == SC_STATE_WAITING || plan->wake_at == SC_NEVER);
+        const bool held = sc_task_is_held(state);
+        SC_ASSERT(held || (plan->limit_at == SC_NEVER && plan->release_at == SC_NEVER));
+        SC_ASSERT(plan->release_at == SC_NEVER || state == SC_STATE_CANCELLING);
+        SC_ASSERT(plan->queue_at == SC_NEVER || !(t->flags & SCHED_STARTED));
+        if (held && sc_sched_worker(s, t->worker)->gone)
+                return;
+        SC_ASSERT(plan->release_at != SC_NEVER || plan->at <= plan->deadline_at);
+        const bool counts = state == SC_STATE_READY || state == SC_STATE_BACKOFF || state == SC_STATE_ASSIGNED;
+        SC_ASSERT(!counts || plan->at <= plan->queue_at);
+        SC_ASSERT(state == SC_STATE_WAITING || plan->at <= plan->wake_at);
+        SC_ASSERT(plan->at <= plan->limit_at && plan->at <= plan->release_at);
 }
 
 static struct census rows_check(const struct sc_sched *s)
@@ -56,7 +75,13 @@ static struct census rows_check(const struct sc_sched *s)
                 census.count[t->state]++;
                 census.bytes += t->block_size;
                 census.ended_bytes += t->state == SC_STATE_ENDED ? t->block_size : 0;
-                census.timers += sc_sched_timer(t) != NULL;
+                const struct sched_plan *plan = sc_sched_plan(t);
+                if (plan) {
+                        plan_check(s, t, plan);
+                        census.plans++;
+                        census.timed += plan->position != SC_HEAP_NOWHERE;
+                        census.delayed += plan->wake_at != SC_NEVER;
+                }
                 census.last_chances += (t->flags & SCHED_IN_ALONE) != 0;
         }
         return census;
@@ -79,8 +104,9 @@ static uint32_t held_check(const struct sc_sched *s, const struct sched_worker *
         SC_ASSERT(w->recalling == recalling);
         SC_ASSERT(w->alone == (alone == 1) && alone <= 1);
         SC_ASSERT(!w->alone || w->assigned == 1);
-        SC_ASSERT(w->assigned == w->started.len + w->unstarted.len);
-        return w->assigned;
+        SC_ASSERT(w->assigned == w->started.len + w->unstarted.len + w->kept);
+        SC_ASSERT(w->kept == 0 || !w->gone);
+        return w->assigned - w->kept;
 }
 
 static void worker_check(const struct sc_sched *s, const struct sched_worker *w)
@@ -285,14 +311,14 @@ void sc_sched_check(const struct sc_sched *s)
 {
         struct census census = rows_check(s);
         SC_ASSERT(census.rows == s->rows && census.bytes == s->bytes && census.ended_bytes == s->ended_bytes);
-        SC_ASSERT(census.timers == s->timer_count && s->timers.len <= s->timer_count);
+        SC_ASSERT(census.plans == s->plan_count && s->plans.len == census.timed);
         SC_ASSERT(census.last_chances == s->alone_ready);
-        heap_check(&s->timers);
+        heap_check(&s->plans);
         heap_check(&s->roomy);
         SC_ASSERT(s->rows <= s->opt.tasks_max && s->made <= s->opt.tasks_max);
         for (int state = 1; state < SC_STATES; state++)
                 SC_ASSERT(census.count[state] == s->count[state]);
-        SC_ASSERT(queue_walk(s, &s->claims, SCHED_AT) == census.count[SC_STATE_BACKOFF]);
+        SC_ASSERT(queue_walk(s, &s->claims, SCHED_AT) + census.delayed == census.count[SC_STATE_BACKOFF]);
         SC_ASSERT(queue_walk(s, &s->orphans, SCHED_MINE) == census.count[SC_STATE_ORPHAN]);
         SC_ASSERT(s->more || (sc_list_empty(&s->todo_clients) && sc_list_empty(&s->todo_workers)));
         SC_ASSERT(s->idle_tally_count <= SCHED_TALLIES_MAX && s->idle_tally_count <= s->tallies.len);

@@ -211,7 +211,7 @@ static void unblock(struct sc_sched *s, struct sched_task *t, struct sched_node 
         }
         t->flags &= (uint16_t)~SCHED_BLOCKED;
         if (t->state == SC_STATE_WAITING)
-                sc_sched_move(s, t, SC_MOVE_UNBLOCK);
+                sc_sched_move(s, t, sc_sched_plan_unblock(s, t));
 }
 
 /* The first edge of the chain of an ended row is passed. */

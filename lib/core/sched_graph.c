@@ -77,7 +77,9 @@ static const char *graph_fault(const struct sc_spec *spec)
                 return "a graph without nodes";
         if (is_node(spec))
                 return "a graph that depends on something";
-        if (spec->function.len > 0 || spec->body.len > 0 || spec->timeout_ms > 0)
+        const struct sc_plan *p = spec->plan;
+        if (spec->function.len > 0 || spec->body.len > 0 || spec->timeout_ms > 0 || p->not_before_ms > 0 ||
+            p->queue_ms > 0 || p->deadline_ms > 0 || p->constant_count > 0)
                 return "a graph that runs something";
         return NULL;
 }

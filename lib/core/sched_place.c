@@ -103,12 +103,12 @@ static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, str
         sc_sched_move(s, t, SC_MOVE_PLACE);
         s->visits++;
         const struct sched_class  *c     = sc_sched_class(s, t->class_index);
-        const struct sched_timer  *timer = sc_sched_timer(t);
+        const struct sched_plan   *plan  = sc_sched_plan(t);
         struct sc_assign *m = &sc_out_send(out, w->link, SC_MSG_ASSIGN)->assign;
         *m = (struct sc_assign){ .task = t->id, .run = t->run, .attempt = t->attempt };
         m->spec = (struct sc_spec){
                 .kind = t->kind, .flags = t->spec_flags, .priority = t->priority, .retries = t->retries,
-                .timeout_ms = timer ? timer->timeout_ms : 0,
+                .timeout_ms = plan ? plan->timeout_ms : 0,
                 .function = { c->name, c->name_len }, .body = sc_sched_body(t),
         };
         if (t->flags & SCHED_NODE)
@@ -328,7 +328,7 @@ static bool rested(const struct sc_sched *s, const struct sched_task *t)
         return t->recalled_ms == 0 || life_ms(s) - t->recalled_ms >= SCHED_RECALL_REST_MS;
 }
 
-static void recall(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
+void sc_sched_recall(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
 {
         t->recalled_ms = life_ms(s);
         sc_sched_move(s, t, SC_MOVE_RECALL);
@@ -347,7 +347,7 @@ static uint32_t recall_from(struct sc_sched *s, struct sched_worker *from, const
                         return done;
                 if (t->state != SC_STATE_ASSIGNED || !rested(s, t) || !sc_sched_serves(idle, t->class_index))
                         continue;
-                recall(s, t, out);
+                sc_sched_recall(s, t, out);
                 done++;
         }
         return done;

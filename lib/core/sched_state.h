@@ -28,6 +28,7 @@ enum {
         SCHED_ROOM_BALANCE = 32,
         SCHED_RECALL_REST_MS = 1000, /* between two recalls of one task */
         SCHED_NOTES_MAX    = 16,
+        SCHED_BACKOFF_MAX_MS = 60000, /* the longest wait before a retry, unless the plan says */
         SCHED_TALLIES_MAX  = 1024, /* workers that were lost and are remembered */
         SCHED_NOTE_SIZE    = 320,
         SCHED_INPUTS_STEP  = 4096 /* results read by the runs that one step places, but for the last of them */
@@ -36,6 +37,7 @@ enum {
 #define SCHED_BALANCE_REST SC_MS         /* between two looks at who is idle */
 #define SCHED_KILL_GRACE   (5 * SC_S)    /* what the worker needs to kill a run past its limit */
 #define SCHED_BACKSTOP     (10 * SC_S)   /* and what we give it on top, twice */
+#define SCHED_RELEASE_AFTER (6 * SC_S)   /* from a deadline to the end without the worker: its grace and a moment */
 
 /* ---- rows --------------------------------------------------------------------------------------*/
 
@@ -55,7 +57,7 @@ enum { /* flags of a row */
         SCHED_CHARGED  = 1 << 1, /* `run` is lost and counted among the losses */
         SCHED_FORCED   = 1 << 2, /* the worker is told to kill it */
         SCHED_VISITED  = 1 << 3, /* its client is gone for good, and it has been dealt with */
-        SCHED_TIMED    = 1 << 4, /* the block starts with a timer */
+        SCHED_PLANNED  = 1 << 4, /* the block has a plan, at its start or behind the node */
         SCHED_IN_HEAP  = 1 << 5, /* ready, and not at the tail end of its class */
         SCHED_IN_ALONE = 1 << 6, /* ready for its last chance */
         SCHED_ALONE    = 1 << 7, /* runs its last chance; nothing may join it */
@@ -73,6 +75,10 @@ enum sched_words {
         SCHED_WORDS_MEMORY,
         SCHED_WORDS_CANCELLED,
         SCHED_WORDS_DIED,
+        SCHED_WORDS_NOT_STARTED,
+        SCHED_WORDS_OVERDUE_QUEUED,
+        SCHED_WORDS_OVERDUE_BACKOFF,
+        SCHED_WORDS_OVERDUE_RUN,
         SCHED_WORDS_DEPENDENCY, /* from here on `order` and `root_reason` say whose end it was */
         SCHED_WORDS_DEPENDENCY_CANCELLED
 };
@@ -82,7 +88,7 @@ struct sched_task {
         uint64_t          run;   /* the current or last one; an orphan's as its worker calls it */
         uint64_t          order; /* place among all tasks; an orphan's epoch, or the root of an end, instead */
         sc_ns             since; /* admitted, or first held */
-        uint8_t          *block; /* until the end: timer if any, body; then: outcome with its bytes, or NULL */
+        uint8_t          *block; /* until the end: plan if any, body; then: outcome with its bytes, or NULL */
         uint64_t          last_worker;
         uint32_t          block_size, self, class_index, worker, client;
         struct sched_pair link[SCHED_PAIRS];
@@ -138,13 +144,20 @@ struct sched_graph {
         bool               sweeping, dead, force, asked;
 };
 
-/* The backstop of a run with a time limit; armed when the run is reported started. */
-struct sched_timer {
+/* What few tasks ask for.  Times that are not pending, or are met, are SC_NEVER. */
+struct sched_plan {
+        size_t   position;    /* in the heap of plans */
+        sc_ns    at;          /* the earliest of those below that count in the row's state; the heap's key */
+        sc_ns    wake_at;     /* BACKOFF: not before */
+        sc_ns    queue_at;    /* is to have been started by then */
+        sc_ns    deadline_at; /* is to have ended by then */
+        sc_ns    limit_at;    /* backstop of the run's time limit; armed when it is reported started */
+        sc_ns    release_at;  /* past its deadline: ends then, whether its worker has answered or not */
         uint64_t timeout_ms;
-        sc_ns    at;
-        size_t   position;
-        uint32_t row;
-        bool     told; /* STOP went out; next the link is closed */
+        uint32_t row, backoff_ms, backoff_max_ms, retried;
+        bool     told;        /* past its limit: STOP went out; next the link is closed */
+        uint8_t  tag_len, retry_len;
+        char     words[];     /* tag, retry_on */
 };
 
 struct sched_page {
@@ -191,7 +204,9 @@ struct sched_tally {
 struct sched_worker {
         uint64_t           id, serial;
         sc_link_id         link; /* 0: gone */
-        uint32_t           self, slots, credit, assigned, recalling;
+        uint32_t           self, slots, credit, recalling;
+        uint32_t           assigned; /* runs it has: those of rows, and `kept` */
+        uint32_t           kept;     /* runs it has not answered for, whose tasks ended without it */
         struct sched_queue started, unstarted;
         uint32_t          *classes; /* ascending */
         uint32_t           class_count;
@@ -247,8 +262,8 @@ struct sc_sched {
         uint32_t            count[SC_STATES];
         uint64_t            order, runs, bytes, ended_bytes;
         struct sched_queue  claims, orphans;
-        struct sc_heap      timers;
-        uint32_t            timer_count;
+        struct sc_heap      plans;      /* those with a time pending */
+        uint32_t            plan_count; /* of all rows */
         struct sched_ask   *ask;
         uint32_t            ask_cap, ask_free;
         struct sched_edge **edge_page;
@@ -330,6 +345,14 @@ static inline struct sched_edge *sc_sched_edge(const struct sc_sched *s, uint32_
         return &s->edge_page[index / SCHED_PAGE][index % SCHED_PAGE];
 }
 
+/* What heads the block, before the plan: a node, a graph, or nothing. */
+static inline size_t sc_sched_head_size(const struct sched_task *t)
+{
+        if (!(t->flags & SCHED_NODE))
+                return 0;
+        return t->kind == SC_TASK_GRAPH ? sizeof(struct sched_graph) : sizeof(struct sched_node);
+}
+
 static inline struct sched_class *sc_sched_class(const struct sc_sched *s, uint32_t index)
 {
         return s->classes.at[index];
@@ -359,20 +382,37 @@ void sc_sched_claims_wake(struct sc_sched *s, struct sc_out *out);
 void sc_sched_end(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, const struct sc_outcome *outcome,
                   struct sc_out *out);
 void sc_sched_end_cancelled(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out);
+/* The same without bytes of its own, which needs no memory. */
+void sc_sched_end_plainly(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, enum sc_reason reason,
+                          enum sched_words words, struct sc_out *out);
 struct sc_view sc_sched_body(const struct sched_task *t);
 struct sc_view sc_sched_constants(const struct sched_task *t); /* of a node */
 uint32_t       sc_sched_weight(const struct sched_task *t);    /* bytes that its client is charged */
-struct sched_timer *sc_sched_timer(const struct sched_task *t); /* NULL: no limit */
 void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out);
 void sc_sched_tasks_init(struct sc_sched *s);
 
 /* Of ended rows: gone unless somebody will read the result.  False: it is kept. */
 bool sc_sched_let_go(struct sc_sched *s, struct sched_task *t);
-/* Without bytes of its own; the words are one of ours. */
-void sc_sched_end_plainly(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, enum sc_reason reason,
-                          enum sched_words words, struct sc_out *out);
 /* A graph's row, all of whose nodes have ended: its block stays. */
 void sc_sched_end_graph(struct sc_sched *s, struct sched_task *t, enum sc_reason reason, struct sc_out *out);
+
+/* ---- sched_plan.c: what few tasks ask for in time ----------------------------------------------*/
+
+void               sc_sched_plans_init(struct sc_sched *s);
+struct sched_plan *sc_sched_plan(const struct sched_task *t); /* NULL: none */
+struct sc_view     sc_sched_plan_tag(const struct sched_task *t);
+const char        *sc_sched_plan_fault(const struct sc_plan *plan);
+size_t             sc_sched_plan_size(const struct sc_spec *spec); /* 0: it needs none */
+void sc_sched_plan_fill(struct sc_sched *s, struct sched_task *t, const struct sc_spec *spec);
+void sc_sched_plan_moved(struct sc_sched *s, struct sched_task *t, enum sc_task_state from);
+void sc_sched_plan_started(struct sc_sched *s, struct sched_task *t);
+void sc_sched_plan_tried(struct sc_sched *s, struct sched_task *t);
+bool sc_sched_plan_retries(const struct sched_task *t, const struct sc_outcome *outcome); /* worth another run? */
+enum sc_task_move sc_sched_plan_unblock(const struct sc_sched *s, const struct sched_task *t); /* UNBLOCK or DELAY */
+enum sc_task_move sc_sched_plan_retry(struct sc_sched *s, struct sched_task *t);          /* RETRY or DELAY */
+bool sc_sched_overdue(const struct sc_sched *s, const struct sched_task *t);
+void sc_sched_end_overdue(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out);
+void sc_sched_plans_run(struct sc_sched *s, struct sc_out *out);
 
 /* ---- sched_edge.c: who depends on whom ---------------------------------------------------------*/
 
@@ -424,7 +464,7 @@ void   sc_sched_graph_check(const struct sc_sched *s);
 void sc_sched_on_cancel(struct sc_sched *s, struct sched_link *l, const struct sc_cancel *m, struct sc_out *out);
 void sc_sched_stop(struct sc_sched *s, struct sched_task *t, bool force, struct sc_out *out); /* ASSIGNED and on */
 void sc_sched_confirm_all(struct sc_sched *s, struct sched_task *t, enum sc_cancelled outcome, struct sc_out *out);
-void sc_sched_timers_run(struct sc_sched *s, struct sc_out *out);
+void sc_sched_stop_send(struct sc_sched *s, struct sched_task *t, bool force, struct sc_out *out);
 
 /* ---- sched_ready.c -----------------------------------------------------------------------------*/
 
@@ -442,6 +482,7 @@ void sc_sched_place(struct sc_sched *s, struct sc_out *out);
 void sc_sched_balance(struct sc_sched *s, struct sc_out *out);
 bool sc_sched_serves(const struct sched_worker *w, uint32_t class_index);
 bool sc_sched_has_room(const struct sched_worker *w);
+void sc_sched_recall(struct sc_sched *s, struct sched_task *t, struct sc_out *out);
 void sc_sched_worker_changed(struct sc_sched *s, struct sched_worker *w);
 void sc_sched_worker_leaves_room(struct sc_sched *s, struct sched_worker *w);
 void sc_sched_unreserve(struct sc_sched *s, struct sched_worker *w);
@@ -461,6 +502,7 @@ void sc_sched_workers_todo(struct sc_sched *s, struct sc_out *out);
 void sc_sched_orphans_expire(struct sc_sched *s, struct sc_out *out);
 void sc_sched_attach(struct sc_sched *s, struct sched_task *t);
 void sc_sched_detach(struct sc_sched *s, struct sched_task *t);
+void sc_sched_worker_keeps(struct sc_sched *s, struct sched_worker *w); /* a run whose task has just ended without it */
 void sc_sched_mark_started(struct sc_sched *s, struct sched_task *t);
 void sc_sched_send_about(struct sc_sched *s, const struct sched_task *t, enum sc_msg_kind kind, struct sc_out *out);
 struct sched_task *sc_sched_held(struct sc_sched *s, const struct sched_worker *w, struct sc_id id, uint64_t run);

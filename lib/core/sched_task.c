@@ -8,48 +8,24 @@
 
 #include "sc_assert.h"
 
-/* ---- timers ------------------------------------------------------------------------------------*/
-
-static bool fires_before(const void *a, const void *b)
-{
-        const struct sched_timer *x = a, *y = b;
-        return x->at != y->at ? x->at < y->at : x->row < y->row;
-}
-
-static void timer_moved(void *item, size_t position)
-{
-        ((struct sched_timer *)item)->position = position;
-}
-
 void sc_sched_tasks_init(struct sc_sched *s)
 {
         s->free_row = SCHED_NONE;
         s->ask_free = SCHED_NONE;
         sc_sched_queue_init(&s->claims);
         sc_sched_queue_init(&s->orphans);
-        sc_heap_init(&s->timers, s->mem, fires_before, timer_moved);
+        sc_sched_plans_init(s);
         sc_list_init(&s->graphs);
         s->edge_free = s->release = s->marked_first = SCHED_NONE;
 }
 
-/* A block is: node or graph, timer, constants, body. */
-static size_t node_size(const struct sched_task *t)
-{
-        if (!(t->flags & SCHED_NODE))
-                return 0;
-        return t->kind == SC_TASK_GRAPH ? sizeof(struct sched_graph) : sizeof(struct sched_node);
-}
-
-struct sched_timer *sc_sched_timer(const struct sched_task *t)
-{
-        return t->flags & SCHED_TIMED ? (struct sched_timer *)(void *)(t->block + node_size(t)) : NULL;
-}
-
 /* ---- the block ---------------------------------------------------------------------------------*/
 
+/* A block is: node or graph, plan, constants, body. */
 static size_t head_size(const struct sched_task *t)
 {
-        return node_size(t) + (t->flags & SCHED_TIMED ? sizeof(struct sched_timer) : 0);
+        const struct sched_plan *plan = sc_sched_plan(t);
+        return sc_sched_head_size(t) + (plan ? sizeof *plan + plan->tag_len + plan->retry_len : 0);
 }
 
 struct sc_view sc_sched_body(const struct sched_task *t)
@@ -92,16 +68,16 @@ static void node_drop(struct sc_sched *s, struct sched_task *t)
 
 static void body_drop(struct sc_sched *s, struct sched_task *t)
 {
-        struct sched_timer *timer = sc_sched_timer(t);
-        if (timer) {
-                SC_ASSERT(timer->position == SC_HEAP_NOWHERE);
-                s->timer_count--;
+        const struct sched_plan *plan = sc_sched_plan(t);
+        if (plan) {
+                SC_ASSERT(plan->position == SC_HEAP_NOWHERE);
+                s->plan_count--;
         }
         sc_sched_client(s, t->client)->body_bytes -= sc_sched_weight(t);
         if (t->flags & SCHED_NODE)
                 node_drop(s, t);
         block_drop(s, t);
-        t->flags &= (uint16_t)~(SCHED_TIMED | SCHED_NODE | SCHED_BLOCKED);
+        t->flags &= (uint16_t)~(SCHED_PLANNED | SCHED_NODE | SCHED_BLOCKED);
 }
 
 static const struct sc_view no_bytes = { "", 0 };
@@ -141,11 +117,15 @@ static void outcome_keep(struct sc_sched *s, struct sched_task *t, const struct 
 void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out)
 {
         static const char *const words[] = {
-                [SCHED_WORDS_NONE]      = "",
-                [SCHED_WORDS_MEMORY]    = "the scheduler had no memory for the result",
-                [SCHED_WORDS_CANCELLED] = "cancelled",
-                [SCHED_WORDS_DIED]      = "every run lost its worker",
-                [SCHED_WORDS_DEPENDENCY]           = "a task that it depends on did not succeed",
+                [SCHED_WORDS_NONE]            = "",
+                [SCHED_WORDS_MEMORY]          = "the scheduler had no memory for the result",
+                [SCHED_WORDS_CANCELLED]       = "cancelled",
+                [SCHED_WORDS_DIED]            = "every run lost its worker",
+                [SCHED_WORDS_NOT_STARTED]     = "it was not started within its time in the queue",
+                [SCHED_WORDS_OVERDUE_QUEUED]  = "its deadline came while it waited for a worker",
+                [SCHED_WORDS_OVERDUE_BACKOFF] = "its deadline came while it waited for its time",
+                [SCHED_WORDS_OVERDUE_RUN]     = "its deadline came while a worker had it",
+                [SCHED_WORDS_DEPENDENCY]      = "a task that it depends on did not succeed",
                 [SCHED_WORDS_DEPENDENCY_CANCELLED] = "a task that it depends on was cancelled",
         };
         SC_ASSERT(t->state == SC_STATE_ENDED || t->state == SC_STATE_KEPT);
@@ -182,11 +162,18 @@ static struct sched_queue *open_of(const struct sc_sched *s, const struct sched_
         return &sc_sched_graph(sc_sched_row(s, t->graph))->open;
 }
 
+/* Held back until the workers have said what they have, and for no other reason. */
+static bool is_claim(const struct sched_task *t)
+{
+        const struct sched_plan *plan = sc_sched_plan(t);
+        return !plan || plan->wake_at == SC_NEVER;
+}
+
 static void leave(struct sc_sched *s, struct sched_task *t, enum sc_task_state to)
 {
         if (t->state == SC_STATE_READY)
                 sc_sched_ready_remove(s, t);
-        if (t->state == SC_STATE_BACKOFF)
+        if (t->state == SC_STATE_BACKOFF && is_claim(t))
                 sc_sched_queue_remove(s, &s->claims, SCHED_AT, t);
         if (t->state == SC_STATE_RECALLING)
                 sc_sched_worker(s, t->worker)->recalling--;
@@ -210,12 +197,14 @@ static void enter(struct sc_sched *s, struct sched_task *t, enum sc_task_state f
                 sc_sched_attach(s, t);
         if (t->state == SC_STATE_READY)
                 sc_sched_ready_add(s, t);
-        if (t->state == SC_STATE_BACKOFF)
+        if (t->state == SC_STATE_BACKOFF && is_claim(t))
                 sc_sched_queue_add(s, &s->claims, SCHED_AT, t);
         if (t->state == SC_STATE_RECALLING)
                 sc_sched_worker(s, t->worker)->recalling++;
         if (t->state == SC_STATE_ORPHAN)
                 sc_sched_queue_add(s, &s->orphans, SCHED_MINE, t);
+        if (t->flags & SCHED_PLANNED)
+                sc_sched_plan_moved(s, t, from);
         if (t->state == SC_STATE_ENDED)
                 sc_sched_ended_add(s, t);
         if (t->state == SC_STATE_WAITING)
@@ -303,14 +292,21 @@ void sc_sched_end_plainly(struct sc_sched *s, struct sched_task *t, enum sc_task
         tell(s, t, out);
 }
 
+/* What a worker had until its deadline ended by that, whoever stopped it. */
 void sc_sched_end_cancelled(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out)
 {
-        sc_sched_end_plainly(s, t, move, SC_REASON_CANCELLED, SCHED_WORDS_CANCELLED, out);
+        if (sc_task_is_held(t->state) && sc_sched_overdue(s, t))
+                sc_sched_end_overdue(s, t, move, out);
+        else
+                sc_sched_end_plainly(s, t, move, SC_REASON_CANCELLED, SCHED_WORDS_CANCELLED, out);
 }
 
 void sc_sched_end_graph(struct sc_sched *s, struct sched_task *t, enum sc_reason reason, struct sc_out *out)
 {
         sc_sched_move(s, t, SC_MOVE_FINISH);
+        if (t->flags & SCHED_PLANNED)
+                s->plan_count--;
+        t->flags &= (uint16_t)~SCHED_PLANNED;
         s->ended_bytes += t->block_size;
         t->reason = (uint8_t)reason;
         tell(s, t, out);
@@ -328,7 +324,7 @@ static const char *spec_fault(const struct sc_spec *spec)
                 return "a function without a name, or a command with one";
         if (spec->body.len > SC_BODY_MAX)
                 return "a task's body that is too big";
-        return NULL;
+        return sc_sched_plan_fault(spec->plan);
 }
 
 static const char *submit_fault(const struct sc_sched *s, const struct sched_client *c, const struct sc_submit *m)
@@ -346,12 +342,12 @@ static const char *submit_fault(const struct sc_sched *s, const struct sched_cli
 static bool reserve(struct sc_sched *s, const struct sc_spec *spec, uint8_t **block, size_t *size,
                     struct sched_class **class)
 {
-        size_t timer = spec->timeout_ms > 0 ? sizeof(struct sched_timer) : 0;
-        if (timer > 0 && !sc_heap_reserve(&s->timers, s->timer_count + 1u))
+        const size_t plan = sc_sched_plan_size(spec);
+        if (plan > 0 && !sc_heap_reserve(&s->plans, s->plan_count + 1u))
                 return false;
         if (spec->plan && !sc_sched_node_reserve(s, spec))
                 return false;
-        *size  = timer + sc_sched_node_size(spec) + sc_sched_constants_size(spec) + spec->body.len;
+        *size  = plan + sc_sched_node_size(spec) + sc_sched_constants_size(spec) + spec->body.len;
         *block = *size > 0 ? sc_mem_alloc(s->mem, *size) : NULL;
         if (*size > 0 && !*block)
                 return false;
@@ -360,14 +356,6 @@ static bool reserve(struct sc_sched *s, const struct sc_spec *spec, uint8_t **bl
                 return true;
         sc_mem_release(s->mem, *block, *size);
         return false;
-}
-
-static void timer_fill(struct sc_sched *s, struct sched_task *t, uint64_t timeout_ms)
-{
-        t->flags |= SCHED_TIMED;
-        *sc_sched_timer(t) = (struct sched_timer){
-                .timeout_ms = timeout_ms, .position = SC_HEAP_NOWHERE, .row = t->self };
-        s->timer_count++;
 }
 
 /* A new row, or an orphan that becomes this client's task. */
@@ -382,8 +370,8 @@ static void fill(struct sc_sched *s, struct sched_task *t, struct sched_client *
         t->retries    = spec->retries;
         if (sc_sched_node_size(spec) > 0)
                 t->flags |= SCHED_NODE;
-        if (spec->timeout_ms > 0)
-                timer_fill(s, t, spec->timeout_ms);
+        if (sc_sched_plan_size(spec) > 0)
+                sc_sched_plan_fill(s, t, spec);
         if (spec->body.len > 0)
                 memcpy(t->block + (t->block_size - spec->body.len), spec->body.ptr, spec->body.len);
         if (t->flags & SCHED_NODE)
@@ -406,6 +394,7 @@ static void adopt(struct sc_sched *s, struct sched_task *t, uint64_t held_epoch,
                 .task = t->id, .run = t->run, .held_epoch = held_epoch, .held_run = held_run };
         if (t->flags & SCHED_STARTED)
                 sc_sched_mark_started(s, t);
+        sc_sched_plan_moved(s, t, SC_STATE_ORPHAN); /* it had none when it moved */
 }
 
 static void admit(struct sc_sched *s, struct sched_task *t, struct sched_client *c, const struct sc_spec *spec,
@@ -419,11 +408,13 @@ static void admit(struct sc_sched *s, struct sched_task *t, struct sched_client 
                 return;
         }
         fill(s, t, c, spec);
-        bool claimable = (spec->flags & SC_SPEC_RESUBMITTED) && s->now < s->claim_end;
+        bool delayed = (spec->flags & SC_SPEC_RESUBMITTED) && s->now < s->claim_end;
+        if (!is_claim(t))
+                delayed = true;
         if ((t->flags & SCHED_BLOCKED) || t->kind == SC_TASK_GRAPH)
                 sc_sched_move(s, t, SC_MOVE_BLOCK);
         else
-                sc_sched_move(s, t, claimable ? SC_MOVE_DELAY : SC_MOVE_ADMIT);
+                sc_sched_move(s, t, delayed ? SC_MOVE_DELAY : SC_MOVE_ADMIT);
 }
 
 void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct sc_submit *m, struct sc_out *out)

@@ -11,25 +11,6 @@
 
 /* ---- runs of a worker --------------------------------------------------------------------------*/
 
-static void timer_arm(struct sc_sched *s, struct sched_task *t)
-{
-        struct sched_timer *timer = sc_sched_timer(t);
-        if (!timer || timer->position != SC_HEAP_NOWHERE)
-                return;
-        sc_ns limit = timer->timeout_ms < (uint64_t)INT64_MAX ? sc_ns_from_ms((int64_t)timer->timeout_ms) : SC_NEVER;
-        timer->at   = sc_ns_add(sc_ns_add(s->now, limit), SCHED_KILL_GRACE + SCHED_BACKSTOP);
-        timer->told = false;
-        if (timer->at != SC_NEVER)
-                sc_heap_push(&s->timers, timer);
-}
-
-static void timer_disarm(struct sc_sched *s, struct sched_task *t)
-{
-        struct sched_timer *timer = sc_sched_timer(t);
-        if (timer && timer->position != SC_HEAP_NOWHERE)
-                sc_heap_remove(&s->timers, timer->position);
-}
-
 void sc_sched_attach(struct sc_sched *s, struct sched_task *t)
 {
         struct sched_worker *w = sc_sched_worker(s, t->worker);
@@ -42,7 +23,6 @@ void sc_sched_attach(struct sc_sched *s, struct sched_task *t)
 void sc_sched_detach(struct sc_sched *s, struct sched_task *t)
 {
         struct sched_worker *w = sc_sched_worker(s, t->worker);
-        timer_disarm(s, t);
         sc_sched_queue_remove(s, t->flags & SCHED_STARTED ? &w->started : &w->unstarted, SCHED_AT, t);
         if (t->flags & SCHED_ALONE)
                 w->alone = false;
@@ -54,10 +34,30 @@ void sc_sched_detach(struct sc_sched *s, struct sched_task *t)
                 sc_sched_worker_changed(s, w);
 }
 
+void sc_sched_worker_keeps(struct sc_sched *s, struct sched_worker *w)
+{
+        SC_ASSERT(!w->gone);
+        w->kept++;
+        if (++w->assigned > w->slots)
+                s->excess++;
+        sc_sched_worker_changed(s, w);
+}
+
+/* It reports on a run that no row has: on a link that is up that is one whose task has ended without it. */
+static void kept_answered(struct sc_sched *s, struct sched_worker *w)
+{
+        if (w->kept == 0)
+                return;
+        w->kept--;
+        if (w->assigned-- > w->slots)
+                s->excess--;
+        sc_sched_worker_changed(s, w);
+}
+
 void sc_sched_mark_started(struct sc_sched *s, struct sched_task *t)
 {
         struct sched_worker *w = sc_sched_worker(s, t->worker);
-        timer_arm(s, t);
+        sc_sched_plan_started(s, t);
         if (t->flags & SCHED_STARTED)
                 return;
         sc_sched_queue_remove(s, &w->unstarted, SCHED_AT, t);
@@ -335,6 +335,7 @@ static void lose(struct sc_sched *s, struct sched_worker *w, struct sched_task *
         if (charged) {
                 t->flags |= SCHED_CHARGED;
                 t->losses++;
+                sc_sched_plan_tried(s, t);
                 w->tally->lost++;
                 s->lost++;
         } else {
@@ -377,6 +378,8 @@ void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, bool order
                 w->suspects = w->slots - w->started.len;
         if (w->assigned > w->slots)
                 s->excess -= w->assigned - w->slots;
+        w->assigned -= w->kept;
+        w->kept = 0;
         sc_sched_worker_leaves_room(s, w);
         sc_list_remove(&w->touch);
         classes_leave(s, w);
@@ -441,9 +444,11 @@ void sc_sched_on_started(struct sc_sched *s, struct sched_worker *w, const struc
 void sc_sched_on_returned(struct sc_sched *s, struct sched_worker *w, const struct sc_about_run *m, struct sc_out *out)
 {
         struct sched_task *t = sc_sched_held(s, w, m->task, m->run);
-        if (t && t->state == SC_STATE_CANCELLING)
+        if (!t)
+                kept_answered(s, w);
+        else if (t->state == SC_STATE_CANCELLING)
                 sc_sched_end_cancelled(s, t, SC_MOVE_RETURN, out);
-        else if (t) {
+        else {
                 t->attempt--; /* it was never made */
                 sc_sched_move(s, t, SC_MOVE_RETURN);
         }
@@ -455,11 +460,6 @@ static bool is_outcome(const struct sc_outcome *o)
                o->result.len <= SC_RESULT_MAX && o->errors.len <= SC_RESULT_MAX;
 }
 
-static bool is_own_failure(uint8_t reason)
-{
-        return reason == SC_REASON_TASK || reason == SC_REASON_NOT_STARTED || reason == SC_REASON_RUN_TIMEOUT;
-}
-
 void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_done *m, struct sc_out *out)
 {
         struct sched_worker *w = sc_sched_worker(s, l->index);
@@ -468,12 +468,18 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
                 return;
         }
         struct sched_task *t = sc_sched_held(s, w, m->task, m->run);
-        if (!t)
+        if (!t) {
+                kept_answered(s, w);
                 return;
+        }
         struct sc_outcome outcome = m->outcome;
         bool              success = outcome.reason == SC_REASON_SUCCESS;
         w->tally->done += success;
         w->tally->failed += !success;
+        if (sc_sched_overdue(s, t)) {
+                sc_sched_end_overdue(s, t, SC_MOVE_FINISH, out);
+                return;
+        }
         if (!success && t->state == SC_STATE_CANCELLING)
                 outcome.reason = SC_REASON_CANCELLED;
         else if (outcome.reason == SC_REASON_CANCELLED && (t->flags & SCHED_FORCED))
@@ -483,10 +489,10 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
                 sc_sched_move(s, t, SC_MOVE_RETURN); /* stopped for a task of that id that is gone, and kept */
                 return;
         }
-        if (t->state != SC_STATE_CANCELLING && is_own_failure(outcome.reason) && t->retries > 0) {
+        if (t->state != SC_STATE_CANCELLING && sc_sched_plan_retries(t, &outcome)) {
                 t->retries--;
                 t->flags |= SCHED_ANSWERED;
-                sc_sched_move(s, t, SC_MOVE_RETRY);
+                sc_sched_move(s, t, sc_sched_plan_retry(s, t));
                 return;
         }
         sc_sched_end(s, t, SC_MOVE_FINISH, &outcome, out);

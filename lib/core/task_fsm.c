@@ -16,22 +16,26 @@ static const unsigned char table[SC_STATES][SC_MOVES] = {
                 [SC_MOVE_HOLD]  = TO(ORPHAN),
         },
         [SC_STATE_WAITING] = {
-                [SC_MOVE_UNBLOCK] = TO(READY),
-                [SC_MOVE_KEEP]    = TO(ASSIGNED), /* a run over our restart: it was unblocked before */
-                [SC_MOVE_FINISH]  = TO(ENDED),    /* a graph, all of whose nodes have ended */
-                [SC_MOVE_FAIL]    = TO(ENDED),
-                [SC_MOVE_CANCEL]  = TO(ENDED),
+                [SC_MOVE_UNBLOCK]  = TO(READY),
+                [SC_MOVE_DELAY]    = TO(BACKOFF),  /* unblocked before its time */
+                [SC_MOVE_KEEP]     = TO(ASSIGNED), /* a run over our restart: it was unblocked before */
+                [SC_MOVE_FINISH]   = TO(ENDED),    /* a graph, all of whose nodes have ended */
+                [SC_MOVE_FAIL]     = TO(ENDED),
+                [SC_MOVE_CANCEL]   = TO(ENDED),
+                [SC_MOVE_TIME_OUT] = TO(ENDED),
         },
         [SC_STATE_READY] = {
-                [SC_MOVE_PLACE]  = TO(ASSIGNED),
-                [SC_MOVE_KEEP]   = TO(ASSIGNED),
-                [SC_MOVE_CANCEL] = TO(ENDED),
+                [SC_MOVE_PLACE]    = TO(ASSIGNED),
+                [SC_MOVE_KEEP]     = TO(ASSIGNED),
+                [SC_MOVE_CANCEL]   = TO(ENDED),
+                [SC_MOVE_TIME_OUT] = TO(ENDED),
         },
         [SC_STATE_ASSIGNED] = {
                 [SC_MOVE_RECALL]    = TO(RECALLING),
                 [SC_MOVE_START]     = TO(ASSIGNED),
                 [SC_MOVE_RETURN]    = TO(READY),
                 [SC_MOVE_RETRY]     = TO(READY),
+                [SC_MOVE_DELAY]     = TO(BACKOFF),
                 [SC_MOVE_LOSE]      = TO(READY),
                 [SC_MOVE_LOSE_LAST] = TO(ENDED),
                 [SC_MOVE_FINISH]    = TO(ENDED),
@@ -41,21 +45,24 @@ static const unsigned char table[SC_STATES][SC_MOVES] = {
                 [SC_MOVE_START]  = TO(ASSIGNED), /* not returned: it is already running */
                 [SC_MOVE_RETURN] = TO(READY),
                 [SC_MOVE_RETRY]  = TO(READY),
+                [SC_MOVE_DELAY]  = TO(BACKOFF),
                 [SC_MOVE_LOSE]   = TO(READY),
                 [SC_MOVE_FINISH] = TO(ENDED),
                 [SC_MOVE_CANCEL] = TO(CANCELLING),
         },
         [SC_STATE_CANCELLING] = {
-                [SC_MOVE_START]  = TO(CANCELLING),
-                [SC_MOVE_RETURN] = TO(ENDED),
-                [SC_MOVE_LOSE]   = TO(ENDED),
-                [SC_MOVE_FINISH] = TO(ENDED),
-                [SC_MOVE_CANCEL] = TO(CANCELLING),
+                [SC_MOVE_START]   = TO(CANCELLING),
+                [SC_MOVE_RETURN]  = TO(ENDED),
+                [SC_MOVE_LOSE]    = TO(ENDED),
+                [SC_MOVE_FINISH]  = TO(ENDED),
+                [SC_MOVE_CANCEL]  = TO(CANCELLING),
+                [SC_MOVE_RELEASE] = TO(ENDED),
         },
         [SC_STATE_BACKOFF] = {
-                [SC_MOVE_WAKE]   = TO(READY),
-                [SC_MOVE_KEEP]   = TO(ASSIGNED),
-                [SC_MOVE_CANCEL] = TO(ENDED),
+                [SC_MOVE_WAKE]     = TO(READY),
+                [SC_MOVE_KEEP]     = TO(ASSIGNED),
+                [SC_MOVE_CANCEL]   = TO(ENDED),
+                [SC_MOVE_TIME_OUT] = TO(ENDED),
         },
         [SC_STATE_ORPHAN] = {
                 [SC_MOVE_KEEP]   = TO(ASSIGNED),

@@ -15,7 +15,7 @@
         X(ASSIGNED, "assigned")      /* a worker holds its run */ \
         X(RECALLING, "recalling")    /* a worker holds its run and is asked to give it back unstarted */ \
         X(CANCELLING, "cancelling")  /* a worker holds its run and is told to stop it */ \
-        X(BACKOFF, "backoff")        /* not before a time */ \
+        X(BACKOFF, "backoff")        /* not before a time: submitted so, or failed and to be tried again */ \
         X(ORPHAN, "orphan")          /* a worker holds a run that no client has claimed in this epoch */ \
         X(ENDED, "ended")            /* its one ending is decided; the result is not yet confirmed */ \
         X(KEPT, "kept")              /* ended and confirmed; somebody will still read the result */
@@ -30,7 +30,7 @@ enum sc_task_state {
 #define SC_MOVE_LIST(X) \
         X(ADMIT, "admit")         /* a client submits it */ \
         X(BLOCK, "block")         /* submitted, and something it needs is not there yet */ \
-        X(DELAY, "delay")         /* submitted, not to be placed yet */ \
+        X(DELAY, "delay")         /* submitted or failed by itself, and not to be placed yet */ \
         X(HOLD, "hold")           /* a worker's hello names a run of a task nobody knows */ \
         X(UNBLOCK, "unblock")     /* all it needs is there */ \
         X(WAKE, "wake")           /* its time has come */ \
@@ -45,6 +45,8 @@ enum sc_task_state {
         X(FINISH, "finish")       /* the worker reports its end */ \
         X(FAIL, "fail")           /* something it needs cannot come */ \
         X(CANCEL, "cancel")       /* somebody who may wants it gone */ \
+        X(TIME_OUT, "time out")   /* no worker has it, and the time it was to be started or ended by is past */ \
+        X(RELEASE, "release")     /* past its deadline and stopped, and the worker does not answer */ \
         X(EXPIRE, "expire")       /* nobody claimed it */ \
         X(RETAIN, "retain")       /* the result is confirmed, or nobody wants it, but somebody will read it */ \
         X(FORGET, "forget")       /* the result is confirmed, or nobody wants it, and nobody will read it */

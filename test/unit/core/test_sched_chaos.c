@@ -135,6 +135,17 @@ static void carry_out(void)
         }
 }
 
+/* Mostly times in the next second, now and then one that has none. */
+static struct sc_plan some_plan(void)
+{
+        static const struct sc_view lists[] = { { "", 0 }, { "42", 2 }, { "1-41,timeout", 12 } };
+        return (struct sc_plan){
+                .not_before_ms = below(3) == 0 ? below(200) : 0, .queue_ms = below(3) == 0 ? below(400) : 0,
+                .deadline_ms = below(3) == 0 ? below(800) : 0, .backoff_ms = (uint32_t)below(3) * 20,
+                .backoff_max_ms = (uint32_t)below(2) * 30, .tag = { "red", below(2) * 3 }, .retry_on = lists[below(3)],
+        };
+}
+
 static void client_acts(int i)
 {
         if (w.client_link[i] == 0) {
@@ -152,6 +163,9 @@ static void client_acts(int i)
                 spec = (struct sc_spec){ .kind = SC_TASK_COMMAND, .body = { "x", 1 } };
         if (spec.function.len == 7)
                 spec.function.ptr = "unknown";
+        const struct sc_plan plan = some_plan();
+        if (below(2))
+                spec.plan = &plan;
         struct sc_id some = task((uint64_t)(CLIENT + i), 1 + below(w.seq[i] + 1));
         switch (below(12)) {
         case 0:
