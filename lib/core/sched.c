@@ -305,6 +305,21 @@ static void handle(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         }
 }
 
+static bool is_to_pass_on(const struct sc_sched *s)
+{
+        return s->marked_first != SCHED_NONE || s->release != SCHED_NONE || !sc_list_empty(&s->graphs);
+}
+
+/* What the ends of this step mean for tasks that depend on them, and with those for clients that are gone. */
+static void pass_on(struct sc_sched *s, struct sc_out *out)
+{
+        if (!is_to_pass_on(s))
+                return;
+        sc_sched_graphs_todo(s, out);
+        sc_sched_clients_todo(s, out);
+        s->more = s->more || is_to_pass_on(s);
+}
+
 void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out)
 {
         SC_ASSERT(ev->now >= s->now);
@@ -322,8 +337,7 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         sc_sched_orphans_expire(s, out);
         sc_sched_claims_wake(s, out);
         sc_sched_plans_run(s, out); /* what has come back too late is not placed again */
-        if (s->marked_first != SCHED_NONE || s->release != SCHED_NONE || !sc_list_empty(&s->graphs))
-                sc_sched_graphs_todo(s, out);
+        pass_on(s, out);
         sc_sched_place(s, out);
         sc_sched_balance(s, out);
         sc_sched_grants_round(s, out);

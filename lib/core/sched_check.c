@@ -80,7 +80,7 @@ static struct census rows_check(const struct sc_sched *s)
                         plan_check(s, t, plan);
                         census.plans++;
                         census.timed += plan->position != SC_HEAP_NOWHERE;
-                        census.delayed += plan->wake_at != SC_NEVER;
+                        census.delayed += t->state == SC_STATE_BACKOFF && plan->wake_at != SC_NEVER;
                 }
                 census.last_chances += (t->flags & SCHED_IN_ALONE) != 0;
         }
