@@ -240,7 +240,7 @@ typedef struct scaler_scheduler scaler_scheduler;
 /* Clients say which tenant they are of; slot-time is shared among tenants by weight, then among a tenant's clients. */
 typedef struct scaler_tenant { /* an array's stride is the first one's size */
         size_t      size;
-        const char *name;        /* at most 127 bytes; "": clients that name none; "*": every other one, each by itself */
+        const char *name;        /* at most 127 bytes; "": who names none; "*": every other one, each by itself */
         int64_t     weight;      /* 1 to 1,000,000; 0: 1,000 */
         int64_t     queued_max;  /* tasks held for it; 0: tasks_max */
         int64_t     running_max; /* tasks of it with workers at once; 0: no limit */

@@ -177,9 +177,11 @@ void sc_cli_step(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out
         dispatch(c, ev, out);
         if (c->phase == SC_CLI_OPEN && c->link == 0 && c->now >= sc_ns_add(c->lost_at, c->give_up))
                 say_end(c, SC_CLI_GIVING_UP, SC_E_UNREACHABLE, late, sizeof late - 1);
-        if (c->phase == SC_CLI_OPEN)
+        if (c->phase == SC_CLI_OPEN) {
+                sc_cli_timers(c, out);
                 sc_cli_pump(c, out);
-        else if (c->phase != SC_CLI_OVER)
+        }
+        if (c->phase == SC_CLI_CLOSING || c->phase == SC_CLI_GIVING_UP)
                 sc_cli_end_all(c, out);
 }
 
@@ -189,7 +191,8 @@ sc_ns sc_cli_deadline(const struct sc_cli *c)
                 return SC_NEVER;
         if (c->phase != SC_CLI_OPEN || sc_cli_work_left(c))
                 return c->now;
-        return c->link == 0 ? sc_ns_add(c->lost_at, c->give_up) : sc_cli_idle_at(c);
+        const sc_ns at = c->link == 0 ? sc_ns_add(c->lost_at, c->give_up) : sc_cli_idle_at(c);
+        return sc_ns_min(at, sc_cli_timers_at(c));
 }
 
 /* ---- life ------------------------------------------------------------------------------------------ */
@@ -227,6 +230,8 @@ static void set_options(struct sc_cli *c, const struct sc_cli_options *options)
         c->now           = options->now;
         c->lost_at       = options->now;
         c->next          = 1;
+        c->weight        = options->weight;
+        c->running_max   = options->running_max;
 }
 
 struct sc_cli *sc_cli_create(struct sc_mem *mem, const struct sc_cli_options *options)
@@ -244,6 +249,8 @@ struct sc_cli *sc_cli_create(struct sc_mem *mem, const struct sc_cli_options *op
         sc_list_init(&c->cancels_sent);
         sc_list_init(&c->streams_due);
         sc_list_init(&c->streams);
+        sc_list_init(&c->overdue);
+        sc_heap_init(&c->timed, mem, sc_cli_plan_before, sc_cli_plan_position);
         set_options(c, options);
         if (copy_words(c, options))
                 return c;
@@ -283,13 +290,15 @@ void sc_cli_hello(struct sc_cli *c, struct sc_hello *out)
                 .token       = c->token,
                 .name        = c->name,
                 .tenant      = c->tenant,
+                .weight      = c->weight,
+                .running_max = c->running_max,
         };
 }
 
 void sc_cli_stats(const struct sc_cli *c, struct sc_cli_stats *out)
 {
         *out = (struct sc_cli_stats){
-                .pending     = c->pending,
+                .pending     = c->pending - c->told,
                 .unsent      = c->unsent_count,
                 .grant_tasks = c->grant_tasks,
                 .grant_kib   = c->grant_kib,

@@ -3,8 +3,20 @@
 
 #include "sc_assert.h"
 
+static void check_plan(const struct sc_cli *c, struct sc_cli_row *row)
+{
+        const struct sc_cli_plan *plan  = sc_cli_plan(row);
+        const bool                 timed = plan->position != SC_HEAP_NOWHERE;
+        const bool                 late  = !sc_list_empty(&plan->overdue);
+        SC_ASSERT(row->spec.plan == &plan->plan);
+        SC_ASSERT(!timed || c->timed.at[plan->position] == plan);
+        SC_ASSERT(!(timed && late));
+        SC_ASSERT(!late || (row->state == SC_CLI_SENT && !row->told && plan->deadline_at <= c->now));
+        SC_ASSERT(timed || late || row->told || plan->deadline_at == SC_NEVER);
+}
+
 static uint32_t check_list(const struct sc_cli *c, const struct sc_list *list, enum sc_cli_state state, uint64_t *last,
-                           uint64_t *bytes)
+                           uint64_t *bytes, uint32_t *told, uint32_t *planned)
 {
         uint32_t count = 0;
         for (struct sc_list *at = list->next; at != list; at = at->next) {
@@ -17,6 +29,11 @@ static uint32_t check_list(const struct sc_cli *c, const struct sc_list *list, e
                 SC_ASSERT(!row->unconfirmed || !sc_list_empty(&row->cancel));
                 SC_ASSERT(row->unconfirmed || sc_list_empty(&row->cancel));
                 SC_ASSERT(state == SC_CLI_SENT || row->cancelling == SC_CLI_CANCEL_NONE);
+                SC_ASSERT(!row->told || (state == SC_CLI_SENT && !row->unconfirmed && row->stream.run == 0));
+                *told += row->told;
+                *planned += row->spec.plan != NULL;
+                if (row->spec.plan)
+                        check_plan(c, (struct sc_cli_row *)(uintptr_t)row);
                 *last = row->sequence;
                 *bytes += sc_cli_weight(row);
                 count++;
@@ -28,12 +45,16 @@ void sc_cli_check(const struct sc_cli *c)
 {
         uint64_t       last  = 0;
         uint64_t       bytes = 0;
-        const uint32_t sent  = check_list(c, &c->sent, SC_CLI_SENT, &last, &bytes);
+        uint32_t       told = 0, planned = 0;
+        const uint32_t sent  = check_list(c, &c->sent, SC_CLI_SENT, &last, &bytes, &told, &planned);
         SC_ASSERT(bytes == c->sent_bytes);
-        const uint32_t unsent = check_list(c, &c->unsent, SC_CLI_UNSENT, &last, &bytes);
+        const uint32_t unsent = check_list(c, &c->unsent, SC_CLI_UNSENT, &last, &bytes, &told, &planned);
         SC_ASSERT(bytes == c->bytes);
         SC_ASSERT(unsent == c->unsent_count);
         SC_ASSERT(sent + unsent == c->pending);
+        SC_ASSERT(told == c->told && planned == c->planned);
+        for (size_t i = 1; i < c->timed.len; i++)
+                SC_ASSERT(!sc_cli_plan_before(c->timed.at[i], c->timed.at[(i - 1) / 2]));
         SC_ASSERT(c->pending <= c->pending_max);
         SC_ASSERT(last < c->next);
         SC_ASSERT(c->link != 0 || c->ticket_count + c->ask_count == 0);

@@ -27,7 +27,7 @@ static void count(struct sc_cli *c, uint8_t reason)
                 c->failed++;
 }
 
-void sc_cli_complete(struct sc_cli *c, struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out)
+static void announce(struct sc_cli *c, struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out)
 {
         const uint8_t     reason = result->outcome.reason;
         struct sc_effect *effect = sc_out_add(out, SC_FX_COMPLETE);
@@ -37,6 +37,12 @@ void sc_cli_complete(struct sc_cli *c, struct sc_cli_row *row, const struct sc_r
         if (row->unconfirmed)
                 sc_cli_confirm(result->task, reason == SC_REASON_CANCELLED ? SC_CANCEL_CANCELED : SC_CANCEL_FAILED,
                                out);
+}
+
+void sc_cli_complete(struct sc_cli *c, struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out)
+{
+        if (!row->told)
+                announce(c, row, result, out);
         sc_cli_move_row(c, row, SC_CLI_END);
         if (c->want_room && c->phase == SC_CLI_OPEN) {
                 c->want_room = false;
@@ -44,14 +50,35 @@ void sc_cli_complete(struct sc_cli *c, struct sc_cli_row *row, const struct sc_r
         }
 }
 
-void sc_cli_end(struct sc_cli *c, struct sc_cli_row *row, enum sc_reason reason, int32_t code, const char *text,
-                struct sc_out *out)
+static struct sc_result our_word(const struct sc_cli *c, const struct sc_cli_row *row, enum sc_reason reason,
+                                 int32_t code, const char *text)
 {
-        const struct sc_result result = {
+        return (struct sc_result){
                 .task    = { .hi = c->id, .lo = row->sequence },
                 .outcome = { .reason = (uint8_t)reason, .code = code, .text = { .ptr = text, .len = strlen(text) } },
         };
+}
+
+void sc_cli_end(struct sc_cli *c, struct sc_cli_row *row, enum sc_reason reason, int32_t code, const char *text,
+                struct sc_out *out)
+{
+        const struct sc_result result = our_word(c, row, reason, code, text);
         sc_cli_complete(c, row, &result, out);
+}
+
+void sc_cli_tell(struct sc_cli *c, struct sc_cli_row *row, enum sc_reason reason, const char *text, struct sc_out *out)
+{
+        const struct sc_result result = our_word(c, row, reason, 0, text);
+        SC_ASSERT(row->state == SC_CLI_SENT);
+        SC_ASSERT(!row->told);
+        announce(c, row, &result, out);
+        row->told        = true;
+        row->unconfirmed = false;
+        row->stream      = (struct sc_cli_stream){ .run = 0 };
+        sc_list_remove(&row->cancel);
+        sc_list_remove(&row->output);
+        c->told++;
+        sc_cli_plan_retime(c, row);
 }
 
 /* ---- cancel -------------------------------------------------------------------------------------- */
@@ -85,7 +112,7 @@ static void cancel_own(struct sc_cli *c, struct sc_cli_row *row, bool force, str
 void sc_cli_cancel(struct sc_cli *c, const struct sc_cancel *cancel, struct sc_out *out)
 {
         struct sc_cli_row *row = sc_cli_find(c, cancel->task);
-        if (row)
+        if (row && !row->told)
                 cancel_own(c, row, cancel->force, out);
         else if (c->role == SC_ROLE_ADMIN)
                 cancel_foreign(c, cancel, out);

@@ -56,10 +56,12 @@ void sc_cli_down(struct sc_cli *c, struct sc_out *out)
 
 static void rewind_row(struct sc_cli *c, struct sc_cli_row *row, struct sc_out *out)
 {
-        sc_cli_move_row(c, row, SC_CLI_REWIND);
         row->resubmitted = row->resubmitted || c->rewind_strange;
-        if (row->cancelling != SC_CLI_CANCEL_NONE)
+        sc_cli_move_row(c, row, SC_CLI_REWIND);
+        if (row->told || row->cancelling != SC_CLI_CANCEL_NONE)
                 sc_cli_end(c, row, SC_REASON_CANCELLED, SC_E_CANCELLED, "cancelled", out);
+        else
+                (void)sc_cli_plan_expire(c, row, out);
 }
 
 static void rewind(struct sc_cli *c, struct sc_out *out)
@@ -120,6 +122,7 @@ static void send_tasks(struct sc_cli *c, struct sc_out *out)
                 struct sc_msg *msg    = sc_out_send(out, c->link, SC_MSG_SUBMIT);
                 msg->submit.task      = (struct sc_id){ .hi = c->id, .lo = row->sequence };
                 msg->submit.spec      = row->spec;
+                msg->submit.spec.plan = sc_cli_plan_now(c, row);
                 if (row->resubmitted)
                         msg->submit.spec.flags |= SC_SPEC_RESUBMITTED;
         }

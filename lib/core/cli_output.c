@@ -103,7 +103,7 @@ static void wonder(struct sc_cli *c, struct sc_cli_row *row, const struct sc_out
 void sc_cli_output(struct sc_cli *c, const struct sc_output *output, struct sc_out *out)
 {
         struct sc_cli_row *row = sc_cli_find(c, output->task);
-        if (!row || row->state != SC_CLI_SENT || output->bytes.len == 0)
+        if (!row || row->state != SC_CLI_SENT || row->told || output->bytes.len == 0)
                 return;
         const struct sc_cli_stream *stream = &row->stream;
         if (stream->run == output->run && stream->epoch == c->epoch)

@@ -11,6 +11,7 @@
 #define SC_CLI_OWN_H
 
 #include "cli.h"
+#include "sc_heap.h"
 #include "sc_list.h"
 #include "sc_map.h"
 
@@ -47,6 +48,14 @@ struct sc_cli_stream { /* output of one run, as far as it has come */
         bool     asked_again;
 };
 
+struct sc_cli_plan { /* at the head of a row's bytes when its spec has a plan */
+        struct sc_plan plan; /* its times as last told */
+        sc_ns          not_before_at, queue_at, deadline_at;
+        sc_ns          due;      /* when we must look at it; while it is in the heap */
+        size_t         position; /* in the heap */
+        struct sc_list overdue;  /* sent, linked, and past its deadline */
+};
+
 struct sc_cli_row {
         struct sc_list       link;   /* unsent or sent */
         struct sc_list       cancel; /* cancels to send, or to be confirmed */
@@ -57,6 +66,7 @@ struct sc_cli_row {
         uint8_t              cancelling;  /* enum sc_cli_cancel: the strongest asked for */
         bool                 unconfirmed; /* somebody waits for a CONFIRM */
         bool                 resubmitted;
+        bool                 told; /* its future has ended; the scheduler does not know */
         struct sc_spec       spec;
         struct sc_cli_stream stream;
         unsigned char        bytes[];
@@ -75,6 +85,7 @@ struct sc_cli {
         sc_ns          give_up, now, lost_at, idle_since;
         sc_link_id     link;
         struct sc_view name, tenant, token;
+        uint32_t       weight, running_max;
         unsigned char *words;
         size_t         words_size;
 
@@ -82,6 +93,9 @@ struct sc_cli {
         struct sc_list     unsent, sent;
         struct sc_list     cancels_due, cancels_sent;
         struct sc_list     streams_due, streams;
+        struct sc_heap     timed;   /* plans, by when they are due */
+        struct sc_list     overdue; /* plans */
+        uint32_t           planned, told; /* rows with a plan; rows that are told */
         struct sc_cli_row *spare;      /* reserved by sc_cli_admissible */
         struct sc_cli_page *spare_page;
         uint64_t           next; /* sequence */
@@ -111,6 +125,11 @@ static inline uint32_t sc_cli_room(const struct sc_out *out)
         return out->len + SC_CLI_ROOM < SC_EFFECTS_MAX ? SC_EFFECTS_MAX - SC_CLI_ROOM - out->len : 0;
 }
 
+static inline struct sc_cli_plan *sc_cli_plan(struct sc_cli_row *row)
+{
+        return (struct sc_cli_plan *)(void *)row->bytes;
+}
+
 static inline size_t sc_cli_weight(const struct sc_cli_row *row)
 {
         return row->spec.body.len + row->spec.function.len;
@@ -121,6 +140,17 @@ struct sc_cli_row *sc_cli_find(const struct sc_cli *c, struct sc_id task);
 struct sc_cli_row *sc_cli_admit(struct sc_cli *c, const struct sc_submit *submit);
 void               sc_cli_move_row(struct sc_cli *c, struct sc_cli_row *row, enum sc_cli_move move);
 void               sc_cli_free_rows(struct sc_cli *c);
+
+/* cli_plan.c: what few tasks ask for */
+size_t sc_cli_plan_size(const struct sc_plan *plan); /* bytes at the head of a row's */
+void   sc_cli_plan_keep(const struct sc_cli *c, struct sc_cli_row *row, const struct sc_plan *plan);
+const struct sc_plan *sc_cli_plan_now(const struct sc_cli *c, struct sc_cli_row *row); /* NULL; lent by the row */
+bool   sc_cli_plan_before(const void *a, const void *b);
+void   sc_cli_plan_position(void *item, size_t position);
+void   sc_cli_plan_retime(struct sc_cli *c, struct sc_cli_row *row);
+bool   sc_cli_plan_expire(struct sc_cli *c, struct sc_cli_row *row, struct sc_out *out); /* true: it has ended */
+void   sc_cli_timers(struct sc_cli *c, struct sc_out *out);
+sc_ns  sc_cli_timers_at(const struct sc_cli *c);
 
 /* cli_link.c: reconnect, credit, what is sent when */
 void  sc_cli_up(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out);
@@ -134,6 +164,8 @@ void  sc_cli_granted(struct sc_cli *c, uint32_t tasks, uint32_t kib);
 void sc_cli_complete(struct sc_cli *c, struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out);
 void sc_cli_end(struct sc_cli *c, struct sc_cli_row *row, enum sc_reason reason, int32_t code, const char *text,
                 struct sc_out *out);
+void sc_cli_tell(struct sc_cli *c, struct sc_cli_row *row, enum sc_reason reason, const char *text,
+                 struct sc_out *out); /* as sc_cli_end, but the row stays until the scheduler has answered */
 void sc_cli_confirm(struct sc_id task, enum sc_cancelled outcome, struct sc_out *out);
 void sc_cli_cancel(struct sc_cli *c, const struct sc_cancel *cancel, struct sc_out *out);
 void sc_cli_confirmed(struct sc_cli *c, const struct sc_confirm *confirm, struct sc_out *out);

@@ -54,9 +54,11 @@ static bool reserve_page(struct sc_cli *c)
         return c->spare_page != NULL;
 }
 
-static bool reserve_row(struct sc_cli *c, size_t bytes)
+static bool reserve_row(struct sc_cli *c, size_t bytes, const struct sc_plan *plan)
 {
-        const size_t size = sizeof *c->spare + SC_NAME_MAX + bytes;
+        const size_t size = sizeof *c->spare + sc_cli_plan_size(plan) + SC_NAME_MAX + bytes;
+        if (plan && !sc_heap_reserve(&c->timed, (size_t)c->planned + 1))
+                return false;
         if (c->spare && c->spare->size == size)
                 return true;
         drop_spare(c);
@@ -67,14 +69,14 @@ static bool reserve_row(struct sc_cli *c, size_t bytes)
         return true;
 }
 
-int sc_cli_admissible(struct sc_cli *c, size_t bytes)
+int sc_cli_admissible(struct sc_cli *c, size_t bytes, const struct sc_plan *plan)
 {
         if (c->phase != SC_CLI_OPEN || c->role != SC_ROLE_CLIENT)
                 return SC_E_STATE;
         if (bytes > SC_BODY_MAX)
                 return SC_E_TOO_BIG;
         int status = c->pending < c->pending_max ? 0 : SC_E_FULL;
-        if (!status && (!reserve_page(c) || !reserve_row(c, bytes)))
+        if (!status && (!reserve_page(c) || !reserve_row(c, bytes, plan)))
                 status = SC_E_NOMEM;
         c->want_room = c->want_room || status != 0;
         return status;
@@ -113,19 +115,24 @@ struct sc_cli_row *sc_cli_admit(struct sc_cli *c, const struct sc_submit *submit
         c->spare                   = NULL;
         SC_ASSERT(row != NULL);
         SC_ASSERT(spec->function.len <= SC_NAME_MAX);
-        SC_ASSERT(sizeof *row + SC_NAME_MAX + spec->body.len <= row->size);
-        row               = fit(c, row, spec->body.len + spec->function.len);
+        const size_t first = sc_cli_plan_size(spec->plan);
+        SC_ASSERT(sizeof *row + first + SC_NAME_MAX + spec->body.len <= row->size);
+        row               = fit(c, row, first + spec->body.len + spec->function.len);
         const size_t size = row->size;
         *row              = (struct sc_cli_row){ .sequence = c->next++, .size = size, .spec = *spec };
         sc_list_init(&row->link);
         sc_list_init(&row->cancel);
         sc_list_init(&row->output);
+        if (spec->plan)
+                sc_cli_plan_keep(c, row, spec->plan);
+        unsigned char *at = row->bytes + first;
         if (spec->body.len > 0)
-                memcpy(row->bytes, spec->body.ptr, spec->body.len);
+                memcpy(at, spec->body.ptr, spec->body.len);
         if (spec->function.len > 0)
-                memcpy(row->bytes + spec->body.len, spec->function.ptr, spec->function.len);
-        row->spec.body.ptr     = row->bytes;
-        row->spec.function.ptr = row->bytes + spec->body.len;
+                memcpy(at + spec->body.len, spec->function.ptr, spec->function.len);
+        row->spec.body.ptr     = at;
+        row->spec.function.ptr = at + spec->body.len;
+        c->planned += spec->plan != NULL;
         place(c, row);
         sc_cli_move_row(c, row, SC_CLI_ADMIT);
         return row;
@@ -134,6 +141,8 @@ struct sc_cli_row *sc_cli_admit(struct sc_cli *c, const struct sc_submit *submit
 static void free_row(struct sc_cli *c, struct sc_cli_row *row)
 {
         struct sc_cli_page *page = page_of(c, row->sequence);
+        c->planned -= row->spec.plan != NULL;
+        c->told -= row->told;
         page->row[row->sequence % SC_CLI_PAGE] = NULL;
         if (--page->used == 0) {
                 (void)sc_map_remove(&c->pages, page_key(row->sequence));
@@ -161,6 +170,7 @@ void sc_cli_move_row(struct sc_cli *c, struct sc_cli_row *row, enum sc_cli_move 
         c->bytes -= next == SC_CLI_FREE ? weight : 0;
         c->sent_bytes += next == SC_CLI_SENT ? weight : 0;
         c->sent_bytes -= from == SC_CLI_SENT ? weight : 0;
+        sc_cli_plan_retime(c, row);
         if (next == SC_CLI_SENT)
                 sc_list_add_tail(&c->sent, &row->link);
         else if (move == SC_CLI_REWIND)
@@ -184,4 +194,5 @@ void sc_cli_free_rows(struct sc_cli *c)
         drop_spare(c);
         sc_mem_release(c->mem, c->spare_page, sizeof *c->spare_page);
         sc_map_fini(&c->pages);
+        sc_heap_fini(&c->timed);
 }

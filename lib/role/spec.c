@@ -1,11 +1,12 @@
 /*
  * From a caller's spec to what travels: checks every rule of scaler.h, then encodes the body once.
- * Function name and body lie in one blob, which the future keeps until the turn has taken it.
+ * Plan, function name and body lie in one blob, which the future keeps until the turn has taken it.
  */
 #include <string.h>
 
 #include "body.h"
 #include "client.h"
+#include "plan.h"
 #include "sc_buf.h"
 
 enum { COLLECT_MAX = SC_RESULT_MAX };
@@ -161,26 +162,29 @@ static struct scaler_future *new_future(struct scaler_client *c, const scaler_sp
         return f;
 }
 
-/* One blob: the function's name, then the body. */
-static bool keep_spec(struct scaler_future *f, const scaler_spec *s, const struct sc_buf *body)
+/* One blob: the plan if there is one, the function's name, then the body. */
+static bool keep_spec(struct scaler_future *f, const scaler_spec *s, const struct sc_plan *plan,
+                      const struct sc_buf *body)
 {
-        const size_t name = s->function ? strlen(s->function) : 0;
+        const size_t first = sc_plan_size(plan), name = s->function ? strlen(s->function) : 0;
         void        *data;
-        f->body = sc_blob_alloc(f->mem, name + body->len, &data);
+        f->body = sc_blob_alloc(f->mem, first + name + body->len, &data);
         if (!f->body)
                 return false;
+        char *at = (char *)data + first;
         if (name)
-                memcpy(data, s->function, name);
+                memcpy(at, s->function, name);
         if (body->len)
-                memcpy((char *)data + name, body->data, body->len);
+                memcpy(at + name, body->data, body->len);
         f->spec = (struct sc_spec){
                 .kind       = f->command ? SC_TASK_COMMAND : SC_TASK_FUNCTION,
                 .flags      = f->stream ? SC_SPEC_STREAM : 0,
                 .priority   = s->priority,
                 .retries    = (uint32_t)s->retries,
                 .timeout_ms = (uint64_t)s->timeout_ms,
-                .function   = { data, name },
-                .body       = { (char *)data + name, body->len },
+                .function   = { at, name },
+                .body       = { at + name, body->len },
+                .plan       = plan ? sc_plan_keep(plan, data) : NULL,
         };
         return true;
 }
@@ -191,7 +195,10 @@ int sc_client_make_future(struct scaler_client *c, const scaler_spec *spec, size
         scaler_spec s;
         if (!sc_sized_in(&s, sizeof s, spec))
                 return invalid(err, index, "without its size");
-        int status = check_common(&s, index, err);
+        struct sc_plan_draft draft;
+        int                  status = check_common(&s, index, err);
+        if (!status)
+                status = sc_plan_read(&s, index, &draft, err);
         if (status)
                 return status;
         struct sc_buf buf;
@@ -204,7 +211,7 @@ int sc_client_make_future(struct scaler_client *c, const scaler_spec *spec, size
                 f->command = s.command != NULL;
                 f->stream  = stream;
         }
-        if (!status && (!f || !keep_spec(f, &s, &buf))) {
+        if (!status && (!f || !keep_spec(f, &s, draft.asked ? &draft.plan : NULL, &buf))) {
                 scaler_future_unref(f);
                 status = too_big(err, index, SC_E_NOMEM);
         }

@@ -9,6 +9,7 @@
 
 #include "cursor.h"
 #include "fields.h"
+#include "plan_map.h"
 #include "sc_assert.h"
 #include "sc_buf.h"
 #include "sc_mem.h"
@@ -46,6 +47,11 @@ static int32_t load_int32(const struct sc_field *f, const uint8_t *base)
         return value;
 }
 
+static bool int32_fits(const struct sc_field *f, int32_t value)
+{
+        return f->max == 0 || (value >= -(int32_t)f->max && value <= (int32_t)f->max);
+}
+
 static bool load_bool(const struct sc_field *f, const uint8_t *base)
 {
         bool value;
@@ -58,6 +64,18 @@ static struct sc_view load_view(const struct sc_field *f, const uint8_t *base)
         struct sc_view view;
         memcpy(&view, base + f->offset, sizeof(view));
         return view;
+}
+
+static const struct sc_plan *load_plan(const struct sc_field *f, const uint8_t *base)
+{
+        const struct sc_plan *plan;
+        memcpy(&plan, base + f->offset, sizeof(plan));
+        return plan;
+}
+
+static bool has_plan(const struct sc_layout *layout, const struct sc_msg *msg)
+{
+        return layout->plain < layout->count && load_plan(&layout->fields[layout->plain], (const uint8_t *)msg);
 }
 
 /* ---- packing ------------------------------------------------------------------------------------ */
@@ -75,11 +93,13 @@ size_t sc_codec_bound(const struct sc_msg *msg)
         const struct sc_layout *layout = sc_layout_of((uint64_t)msg->kind);
         SC_ASSERT(layout);
         size_t bound = RECORD_HEAD + (size_t)layout->count * NUMBER_MAX;
-        for (size_t i = layout->views; i < layout->count; i++) {
+        for (size_t i = layout->views; i < layout->plain; i++) {
                 const struct sc_field *f = &layout->fields[i];
                 if (f->type == SC_FIELD_TEXT || f->type == SC_FIELD_BYTES)
                         bound += load_view(f, (const uint8_t *)msg).len;
         }
+        if (has_plan(layout, msg))
+                bound += sc_plan_map_bound(load_plan(&layout->fields[layout->plain], (const uint8_t *)msg));
         if (msg->kind == SC_MSG_HELLO)
                 bound += names_bound(&msg->hello) + NUMBER_MAX + (size_t)msg->hello.hold_count * HOLD_MAX;
         return bound;
@@ -146,6 +166,12 @@ static uint8_t *put_holds(uint8_t *at, const struct sc_field *f, const struct sc
         return at;
 }
 
+static uint8_t *put_int32(uint8_t *at, const struct sc_field *f, int32_t value)
+{
+        SC_ASSERT(int32_fits(f, value));
+        return sc_put_int32(at, value);
+}
+
 static uint8_t *put_field(uint8_t *at, const struct sc_field *f, const struct sc_msg *msg)
 {
         const uint8_t *base = (const uint8_t *)msg;
@@ -159,7 +185,7 @@ static uint8_t *put_field(uint8_t *at, const struct sc_field *f, const struct sc
         case SC_FIELD_I32: {
                 const int32_t value = load_int32(f, base);
                 *at                 = f->key;
-                return value == 0 ? at : sc_put_int32(at + 1, value);
+                return value == 0 ? at : put_int32(at + 1, f, value);
         }
         case SC_FIELD_BOOL:
                 *at = f->key;
@@ -174,10 +200,23 @@ static uint8_t *put_field(uint8_t *at, const struct sc_field *f, const struct sc
                 return put_names(at, f, &msg->hello);
         case SC_FIELD_HOLDS:
                 return put_holds(at, f, &msg->hello);
+        case SC_FIELD_PLAN: /* see put_plan */
         case SC_FIELD_TYPES:
                 break;
         }
         SC_UNREACHABLE();
+}
+
+/* Most have none, and one that asks for nothing is none. */
+static uint8_t *put_plan(uint8_t *at, const struct sc_layout *layout, const struct sc_msg *msg, uint32_t *count)
+{
+        const struct sc_field *f    = &layout->fields[layout->plain];
+        const struct sc_plan  *plan = load_plan(f, (const uint8_t *)msg);
+        if (sc_plan_map_is_empty(plan))
+                return at;
+        *at = f->key;
+        ++*count;
+        return sc_plan_map_put(at + 1, plan);
 }
 
 /* The head of the map is written last, for one byte; the rare map of more than 15 fields is moved up for its longer
@@ -187,11 +226,13 @@ static uint8_t *put_record(uint8_t *at, const struct sc_layout *layout, const st
         at             = sc_put_uint(sc_put_array(at, 2), (uint64_t)msg->kind);
         uint8_t *head  = at++;
         uint32_t count = 0;
-        for (size_t i = 0; i < layout->count; i++) {
+        for (size_t i = 0; i < layout->plain; i++) {
                 uint8_t *before = at;
                 at              = put_field(at, &layout->fields[i], msg);
                 count += at != before;
         }
+        if (has_plan(layout, msg))
+                at = put_plan(at, layout, msg, &count);
         if (count >= 16) {
                 memmove(head + 3, head + 1, (size_t)(at - head - 1));
                 at += 2;
@@ -216,9 +257,9 @@ int sc_codec_pack(struct sc_buf *buf, const struct sc_msg *msg)
 
 /* ---- unpacking ---------------------------------------------------------------------------------- */
 
-/* Arrays are passed over while the record is read, and read when the rest of it is good. */
-struct arrays {
-        struct sc_view names, holds;
+/* What is nested is passed over while the record is read, and read when the rest of it is good. */
+struct nested {
+        struct sc_view names, holds, plan;
 };
 
 static const char out_of_range[] = "a number is out of range";
@@ -270,7 +311,7 @@ static bool get_span(struct sc_cursor *c, struct sc_view *out)
         return true;
 }
 
-static bool get_field(struct sc_cursor *c, const struct sc_field *f, uint8_t *base, struct arrays *arrays)
+static bool get_field(struct sc_cursor *c, const struct sc_field *f, uint8_t *base, struct nested *nested)
 {
         int32_t number;
         bool    flag;
@@ -282,6 +323,8 @@ static bool get_field(struct sc_cursor *c, const struct sc_field *f, uint8_t *ba
         case SC_FIELD_I32:
                 if (!sc_get_int32(c, &number))
                         return false;
+                if (!int32_fits(f, number))
+                        return sc_get_fail(c, out_of_range);
                 memcpy(base + f->offset, &number, sizeof(number));
                 return true;
         case SC_FIELD_BOOL:
@@ -295,9 +338,11 @@ static bool get_field(struct sc_cursor *c, const struct sc_field *f, uint8_t *ba
         case SC_FIELD_BYTES:
                 return get_view(c, f, base);
         case SC_FIELD_NAMES:
-                return get_span(c, &arrays->names);
+                return get_span(c, &nested->names);
         case SC_FIELD_HOLDS:
-                return get_span(c, &arrays->holds);
+                return get_span(c, &nested->holds);
+        case SC_FIELD_PLAN:
+                return get_span(c, &nested->plan);
         case SC_FIELD_TYPES:
                 break;
         }
@@ -317,7 +362,7 @@ static const struct sc_field *find_field(const struct sc_layout *layout, uint8_t
 }
 
 /* One map of known and unknown keys; `base` is zeroed. */
-static bool get_fields(struct sc_cursor *c, const struct sc_layout *layout, void *base, struct arrays *arrays)
+static bool get_fields(struct sc_cursor *c, const struct sc_layout *layout, void *base, struct nested *nested)
 {
         uint32_t       count;
         struct sc_keys keys = { 0, 0 };
@@ -329,7 +374,7 @@ static bool get_fields(struct sc_cursor *c, const struct sc_layout *layout, void
                 if (!sc_get_key(c, &keys, &key))
                         return false;
                 const struct sc_field *f = find_field(layout, key, &from);
-                if (!(f ? get_field(c, f, base, arrays) : sc_get_skip(c)))
+                if (!(f ? get_field(c, f, base, nested) : sc_get_skip(c)))
                         return false;
         }
         return (keys.low & layout->required) == layout->required || sc_get_fail(c, "a required field is missing");
@@ -428,17 +473,21 @@ static const char *hello_complaint(const struct sc_hello *hello)
                 return "more slots are free than there are";
         if (hello->role != SC_ROLE_WORKER && (hello->slots > 0 || hello->function_count > 0 || hello->hold_count > 0))
                 return "only a worker has slots, functions and runs";
-        return NULL;
+        if (hello->role != SC_ROLE_WORKER && hello->offers.len > 0)
+                return "only a worker offers amounts";
+        if (hello->role != SC_ROLE_CLIENT && (hello->weight > 0 || hello->running_max > 0))
+                return "only a client has a weight and a limit of runs";
+        return sc_amounts_are_canonical(hello->offers) ? NULL : sc_not_canonical;
 }
 
-static int finish_hello(const struct arrays *arrays, struct sc_codec_arena *arena, struct sc_hello *hello,
+static int finish_hello(const struct nested *nested, struct sc_codec_arena *arena, struct sc_hello *hello,
                         const char **why)
 {
-        const uint8_t   *names = arrays->names.ptr, *holds = arrays->holds.ptr;
-        struct sc_cursor c      = { .at = names, .end = names ? names + arrays->names.len : NULL };
+        const uint8_t   *names = nested->names.ptr, *holds = nested->holds.ptr;
+        struct sc_cursor c      = { .at = names, .end = names ? names + nested->names.len : NULL };
         int              status = names ? get_names(&c, arena, hello) : 0;
         if (status == 0 && holds) {
-                c      = (struct sc_cursor){ .at = holds, .end = holds + arrays->holds.len };
+                c      = (struct sc_cursor){ .at = holds, .end = holds + nested->holds.len };
                 status = get_holds(&c, arena, hello);
         }
         if (status != 0) {
@@ -450,6 +499,16 @@ static int finish_hello(const struct arrays *arrays, struct sc_codec_arena *aren
 }
 
 /* ---- the record --------------------------------------------------------------------------------- */
+
+static int finish_plan(struct sc_view span, struct sc_plan *plan, struct sc_msg *msg, const char **why)
+{
+        struct sc_cursor c    = { .at = span.ptr, .end = (const uint8_t *)span.ptr + span.len };
+        struct sc_spec  *spec = msg->kind == SC_MSG_SUBMIT ? &msg->submit.spec : &msg->assign.spec;
+        if (!sc_plan_map_get(&c, plan))
+                return refuse(why, c.why);
+        spec->plan = sc_plan_map_is_empty(plan) ? NULL : plan;
+        return 0;
+}
 
 /* The head of a record: its kind, with the map to come. */
 static bool get_kind(struct sc_cursor *c, uint64_t *kind)
@@ -480,16 +539,18 @@ int sc_codec_unpack(const uint8_t *bytes, size_t len, size_t *cursor, struct sc_
                 return 0;
         }
         struct sc_msg msg;
-        struct arrays arrays = { .names = { NULL, 0 } };
+        struct nested nested = { .names = { NULL, 0 } };
         memset(&msg, 0, layout->size);
-        if (!get_fields(&c, layout, &msg, &arrays))
+        if (!get_fields(&c, layout, &msg, &nested))
                 return refuse(why, c.why);
         if (kind == SC_MSG_HELLO) {
-                const int status = finish_hello(&arrays, arena, &msg.hello, why);
+                const int status = finish_hello(&nested, arena, &msg.hello, why);
                 if (status != 0)
                         return status;
         }
         msg.kind = (int)kind;
+        if (nested.plan.ptr && finish_plan(nested.plan, &arena->plan, &msg, why) != 0)
+                return SC_E_PROTOCOL;
         memcpy(out, &msg, layout->size);
         *cursor = (size_t)(c.at - bytes);
         return 1;

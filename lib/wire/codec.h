@@ -1,7 +1,8 @@
 /*
  * Messages to msgpack records and back.  A record is [kind, {key: value ...}] with small integer
  * keys; unknown keys are skipped; an unknown kind below 128 is refused, one from 128 is skipped.
- * Unpacking gives the whole message or nothing; every length and number is bounded by msg.h.
+ * Unpacking gives the whole message or nothing; every length and number is bounded by msg.h, amounts are
+ * canonical and lists of failures are lists.
  */
 #ifndef SC_CODEC_H
 #define SC_CODEC_H
@@ -18,12 +19,14 @@ int sc_codec_pack(struct sc_buf *buf, const struct sc_msg *msg);
 /* An upper bound of what sc_codec_pack would append. */
 size_t sc_codec_bound(const struct sc_msg *msg);
 
-/* Where the arrays of unpacked messages live (functions and holds of a HELLO); views stay in the frame. */
+/* Where lives what an unpacked message points to: functions and holds of a HELLO, the plan of a SUBMIT or ASSIGN.  It
+ * is good until the next record is unpacked; views stay in the frame. */
 struct sc_codec_arena {
         struct sc_mem  *mem;
         struct sc_view *functions;
         struct sc_hold *holds;
         uint32_t        functions_cap, holds_cap;
+        struct sc_plan  plan;
 };
 void sc_codec_arena_init(struct sc_codec_arena *arena, struct sc_mem *mem);
 void sc_codec_arena_fini(struct sc_codec_arena *arena);

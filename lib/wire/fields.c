@@ -21,11 +21,12 @@
 #define SPEC(member) \
         FIELD(10, "kind", U8, AT(member.kind), 0, SC_TASK_KINDS - 1), \
         FIELD(11, "flags", U8, AT(member.flags), 0, SC_SPEC_STREAM | SC_SPEC_RESUBMITTED), \
-        FIELD(12, "priority", I32, AT(member.priority), 0, 0), \
+        FIELD(12, "priority", I32, AT(member.priority), 0, SC_PRIORITY_MAX), \
         FIELD(13, "retries", U32, AT(member.retries), 0, UINT32_MAX), \
         FIELD(14, "timeout_ms", U64, AT(member.timeout_ms), 0, 0), \
         FIELD(15, "function", TEXT, AT(member.function), 0, SC_NAME_MAX), \
-        FIELD(16, "body", BYTES, AT(member.body), 0, SC_BODY_MAX)
+        FIELD(16, "body", BYTES, AT(member.body), 0, SC_BODY_MAX), \
+        FIELD(17, "plan", PLAN, AT(member.plan), 0, 0)
 
 #define OUTCOME(member) \
         FIELD(10, "reason", U8, AT(member.reason), 0, SC_REASONS - 1), \
@@ -70,6 +71,9 @@ static const struct sc_field hello[] = {
         FIELD(13, "tenant", TEXT, AT(hello.tenant), 0, SC_NAME_MAX),
         FIELD(14, "functions", NAMES, AT(hello.functions), 0, SC_FUNCTIONS_MAX),
         FIELD(15, "holds", HOLDS, AT(hello.holds), 0, SC_HOLDS_MAX),
+        FIELD(16, "weight", U32, AT(hello.weight), 0, SC_WEIGHT_MAX),
+        NUMBER32(17, "running_max", hello.running_max),
+        FIELD(18, "offers", TEXT, AT(hello.offers), 0, SC_AMOUNTS_TEXT),
 };
 
 static const struct sc_field hold[] = {
@@ -78,6 +82,17 @@ static const struct sc_field hold[] = {
         FIELD(3, "run", U64, offsetof(struct sc_hold, run), 1, 0),
         FIELD(4, "epoch", U64, offsetof(struct sc_hold, epoch), 1, 0),
         FIELD(5, "flags", U8, offsetof(struct sc_hold, flags), 0, SC_HOLD_RUNNING | SC_HOLD_DONE),
+};
+
+static const struct sc_field plan[] = {
+        FIELD(1, "not_before_ms", U64, offsetof(struct sc_plan, not_before_ms), 0, 0),
+        FIELD(2, "queue_ms", U64, offsetof(struct sc_plan, queue_ms), 0, 0),
+        FIELD(3, "deadline_ms", U64, offsetof(struct sc_plan, deadline_ms), 0, 0),
+        FIELD(4, "backoff_ms", U32, offsetof(struct sc_plan, backoff_ms), 0, UINT32_MAX),
+        FIELD(5, "backoff_max_ms", U32, offsetof(struct sc_plan, backoff_max_ms), 0, UINT32_MAX),
+        FIELD(6, "needs", TEXT, offsetof(struct sc_plan, needs), 0, SC_AMOUNTS_TEXT),
+        FIELD(7, "tag", TEXT, offsetof(struct sc_plan, tag), 0, SC_NAME_MAX),
+        FIELD(8, "retry_on", TEXT, offsetof(struct sc_plan, retry_on), 0, SC_RETRY_ON_MAX),
 };
 
 static const struct sc_field welcome[] = {
@@ -238,30 +253,35 @@ static const struct sc_field query_end[] = {
 };
 
 #define BIT(key) (UINT64_C(1) << (key))
-#define LAYOUT(table, views_, size_, required_) \
+#define LAYOUT(table, views_, size_, required_) LAYOUT_WITH(table, 0, views_, size_, required_)
+#define LAYOUT_WITH(table, plans_, views_, size_, required_) \
         { .fields   = (table), \
           .count    = sizeof(table) / sizeof((table)[0]), \
+          .plain    = sizeof(table) / sizeof((table)[0]) - (plans_), \
           .views    = (views_), \
           .size     = (uint16_t)(size_), \
           .required = (required_) }
 #define KIND(table, member, views_, required_) \
-        LAYOUT(table, views_, AT(member) + sizeof(((struct sc_msg *)0)->member), required_)
+        KIND_WITH(table, member, 0, views_, required_)
+#define KIND_WITH(table, member, plans_, views_, required_) \
+        LAYOUT_WITH(table, plans_, views_, AT(member) + sizeof(((struct sc_msg *)0)->member), required_)
 
 #define A_TASK (BIT(1) | BIT(2))
 #define A_RUN  (A_TASK | BIT(3))
 
 const struct sc_layout sc_layout_hold = LAYOUT(hold, 5, sizeof(struct sc_hold), A_RUN | BIT(4));
+const struct sc_layout sc_layout_plan = LAYOUT(plan, 5, sizeof(struct sc_plan), 0);
 
 static const struct sc_layout layouts[] = {
         [SC_MSG_HELLO]      = KIND(hello, hello, 10, BIT(1) | BIT(2) | BIT(3) | BIT(5) | BIT(6) | BIT(7)),
         [SC_MSG_WELCOME]    = KIND(welcome, welcome, 7, BIT(1) | BIT(2) | BIT(4) | BIT(5)),
         [SC_MSG_BYE]        = KIND(bye, bye, 1, 0),
-        [SC_MSG_SUBMIT]     = KIND(submit, submit, 7, A_TASK),
+        [SC_MSG_SUBMIT]     = KIND_WITH(submit, submit, 1, 7, A_TASK),
         [SC_MSG_CANCEL]     = KIND(cancel, cancel, 3, A_TASK),
         [SC_MSG_WANT]       = KIND(want, want, 2, 0),
         [SC_MSG_RESULT]     = KIND(result, result, 13, A_TASK),
         [SC_MSG_CONFIRM]    = KIND(confirm, confirm, 3, A_TASK),
-        [SC_MSG_ASSIGN]     = KIND(assign, assign, 9, A_RUN),
+        [SC_MSG_ASSIGN]     = KIND_WITH(assign, assign, 1, 9, A_RUN),
         [SC_MSG_STOP]       = KIND(stop, about, 4, A_RUN),
         [SC_MSG_RECALL]     = KIND(recall, about, 3, A_RUN),
         [SC_MSG_KEEP]       = KIND(keep, about, 5, A_RUN | BIT(4) | BIT(5)),

@@ -19,17 +19,19 @@ enum sc_field_type {
         SC_FIELD_BYTES, /* a view, msgpack bin */
         SC_FIELD_NAMES, /* functions of a HELLO: array of str */
         SC_FIELD_HOLDS, /* holds of a HELLO: array of maps */
+        SC_FIELD_PLAN,  /* of a specification: a map; in the struct a pointer, NULL for none */
         SC_FIELD_TYPES
 };
 
 #define SC_MAGIC "scaler"
 
 /* min and max bound an unsigned number up to 32 bits, the length of a view, or the elements of an array; of a U64
- * only min is looked at, of I32 and BOOL neither.  min > 0 makes the field required, since what is left out is 0. */
+ * only min is looked at, an I32 lies within -max and max unless max is 0, of BOOL and PLAN neither counts.  min > 0
+ * makes the field required, since what is left out is 0. */
 struct sc_field {
         const char *name;
         uint32_t    min, max;
-        uint16_t    offset; /* in struct sc_msg; in struct sc_hold for the fields of a hold */
+        uint16_t    offset; /* in struct sc_msg; in struct sc_hold or sc_plan for the fields of those */
         uint8_t     key;    /* ascending within a table */
         uint8_t     type;   /* enum sc_field_type */
 };
@@ -38,6 +40,7 @@ struct sc_layout {
         const struct sc_field *fields; /* NULL: no such kind */
         uint16_t               size;   /* bytes of struct sc_msg that the kind uses */
         uint8_t                count;
+        uint8_t                plain;  /* fields before a plan, which is the last one, or `count` */
         uint8_t                views;  /* index of the first field that is a view or an array, or `count` */
         uint64_t               required; /* bit set of keys, which are below 64 */
 };
@@ -46,5 +49,6 @@ enum { SC_KIND_OPTIONAL = 128 }; /* from here on a stranger is skipped */
 
 const struct sc_layout *sc_layout_of(uint64_t kind); /* NULL: unknown */
 extern const struct sc_layout sc_layout_hold;        /* one hold of a HELLO */
+extern const struct sc_layout sc_layout_plan;        /* the plan of a specification */
 
 #endif

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds under corpus/ from test/vectors/records.txt, and a few frames and bodies."""
+"""Writes the seeds under corpus/ from test/vectors/records.txt, and a few frames, bodies and amounts."""
 import os
 import struct
 
@@ -10,6 +10,12 @@ BODIES = {
     'a_command': '860107027f03c4012f04c402696e0592c4027368c4026c730692c403413d31c4014e',
     'true': '810591c40474727565',
     'a_key_of_tomorrow': '8201907f81a16bc0',
+}
+AMOUNTS = {
+    'people': ' cpu=8, gpu=0.5,linux ,mem=64G',
+    'canonical': 'cpu=8000,gpu=2000,linux,mem=68719476736000',
+    'the_most': 'a=9007199254740992,b=0.008P',
+    'failures': '1,70-79,-5--3,timeout,signal,limit,not_started',
 }
 
 
@@ -53,6 +59,8 @@ def main():
     save('frame', 'a_bare_ack', frame(2, b'', 0, 9))
     for name, data in BODIES.items():
         save('body', name, bytes.fromhex(data))
+    for name, text in AMOUNTS.items():
+        save('amounts', name, text.encode())
 
 
 if __name__ == '__main__':

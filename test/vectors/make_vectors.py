@@ -8,13 +8,14 @@ import struct
 
 TASK = {'client': 1, 'sequence': 2}
 RUN = dict(TASK, run=3)
-SPEC = {'kind': 10, 'flags': 11, 'priority': 12, 'retries': 13, 'timeout_ms': 14, 'function': 15, 'body': 16}
+SPEC = {'kind': 10, 'flags': 11, 'priority': 12, 'retries': 13, 'timeout_ms': 14, 'function': 15, 'body': 16,
+        'plan': 17}
 OUTCOME = {'reason': 10, 'how': 11, 'code': 12, 'wall_us': 13, 'user_us': 14, 'sys_us': 15, 'peak_kib': 16,
            'streamed': 17, 'result': 18, 'errors': 19, 'text': 20}
 KINDS = {
     'HELLO': (1, {'magic': 1, 'version_min': 2, 'version_max': 3, 'features': 4, 'role': 5, 'id': 6, 'incarnation': 7,
                   'epoch': 8, 'slots': 9, 'free_slots': 10, 'token': 11, 'name': 12, 'tenant': 13, 'functions': 14,
-                  'holds': 15}),
+                  'holds': 15, 'weight': 16, 'running_max': 17, 'offers': 18}),
     'WELCOME': (2, {'magic': 1, 'version': 2, 'features': 3, 'id': 4, 'epoch': 5, 'known_up_to': 6, 'silent_ms': 7,
                     'name': 8}),
     'BYE': (3, {'status': 1, 'why': 2}),
@@ -45,6 +46,8 @@ KINDS = {
     'TASK_ROW': (84, dict(TASK, ticket=3, state=4, kind=5, attempt=6, losses=7, worker=8, age_ms=9, function=10)),
     'QUERY_END': (85, {'ticket': 1, 'next': 2, 'status': 3}),
 }
+PLAN = {'not_before_ms': 1, 'queue_ms': 2, 'deadline_ms': 3, 'backoff_ms': 4, 'backoff_max_ms': 5, 'needs': 6, 'tag': 7,
+        'retry_on': 8}
 HOLD = {'client': 1, 'sequence': 2, 'run': 3, 'epoch': 4, 'flags': 5}
 
 
@@ -93,6 +96,8 @@ def record(kind, fields):
         fields['magic'] = 'scaler'
     if 'holds' in fields:
         fields['holds'] = [keyed(hold, HOLD) for hold in fields['holds']]
+    if 'plan' in fields:
+        fields['plan'] = keyed(fields['plan'], PLAN)
     return pack([number, keyed(fields, keys)])
 
 
@@ -107,7 +112,9 @@ def shown(value):
 def lines_of(fields):
     for name, value in fields.items():
         for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, dict):
+            if name == 'plan':
+                yield from ('plan ' + part + ' ' + shown(of) for part, of in each.items())
+            elif isinstance(each, dict):
                 yield 'holds ' + ' '.join(str(each[part]) for part in HOLD)
             else:
                 yield name + ' ' + shown(each)
@@ -139,20 +146,38 @@ ENDED = {'reason': 1, 'how': 1, 'code': -3, 'wall_us': 128, 'user_us': 256, 'sys
          'streamed': 5, 'result': b'\x00\xff', 'errors': b'oops', 'text': 'exit code 3'}
 
 
+PLANNED = {'not_before_ms': 1500, 'queue_ms': 70000, 'deadline_ms': 2**40, 'backoff_ms': 100, 'backoff_max_ms': 2**32 - 1,
+           'needs': 'gpu=1000,mem=2147483648000', 'tag': 'nightly', 'retry_on': '1,70-79,-5--3,timeout,signal'}
+
+
 def vectors():
     yield good('the_smallest_client_hello', 'HELLO', version_min=1, version_max=1, role=1, id=C, incarnation=1)
     yield good('a_worker_hello_with_everything', 'HELLO', version_min=1, version_max=3, features=5, role=2, id=W,
                incarnation=2, epoch=E, slots=4, free_slots=3, token=b'secret', name='w1', tenant='team',
                functions=['square', 'sum'], holds=HOLDS)
+    yield good('a_client_hello_with_its_share', 'HELLO', version_min=1, version_max=1, role=1, id=C, incarnation=1,
+               tenant='team', weight=1000000, running_max=256)
+    yield good('a_worker_hello_that_offers_amounts', 'HELLO', version_min=1, version_max=1, role=2, id=W, incarnation=1,
+               slots=8, free_slots=8, offers='cpu=8000,gpu=2000,linux,mem=68719476736000')
     yield good('a_welcome', 'WELCOME', version=1, id=77, epoch=E, known_up_to=299, silent_ms=10000, name='sched')
     yield good('an_empty_bye', 'BYE')
     yield good('a_bye_with_words', 'BYE', status=-12, why='a key comes twice')
     yield good('the_smallest_submit', 'SUBMIT', **T)
     yield good('a_submit_of_a_function', 'SUBMIT', **T, priority=-1, function='square', body=bytes.fromhex('810191c40107'))
-    yield good('a_submit_of_a_command', 'SUBMIT', **T, kind=1, flags=3, priority=-32769, retries=2, timeout_ms=60000,
+    yield good('a_submit_of_a_command', 'SUBMIT', **T, kind=1, flags=3, priority=-1000, retries=2, timeout_ms=60000,
                body=bytes.fromhex('810591c40474727565'))
     yield good('a_submit_with_a_name_of_32_bytes', 'SUBMIT', **T, function='f' * 32)
     yield good('a_submit_with_a_body_of_256_bytes', 'SUBMIT', **T, function='f', body=bytes(range(256)))
+    yield good('a_submit_with_a_plan', 'SUBMIT', **T, function='f', plan={'deadline_ms': 60000, 'needs': 'gpu=1000'})
+    yield good('a_submit_with_everything_in_its_plan', 'SUBMIT', **T, retries=3, function='f', body=b'\x80', plan=PLANNED)
+    yield good('a_submit_with_a_plan_of_tomorrow', 'SUBMIT', 'accept',
+               bytes.fromhex('92108301010202118303053f92c0807ec3'), client=1, sequence=2, plan={'deadline_ms': 5})
+    yield good('a_submit_with_an_empty_plan', 'SUBMIT', 'accept', bytes.fromhex('921083010102021180'), client=1, sequence=2)
+    yield bad('needs_in_the_wrong_order', bytes.fromhex('92108301010202118106a3') + b'b,a',
+              'amounts are not in their canonical form')
+    yield bad('a_list_of_failures_with_a_gap', bytes.fromhex('92108301010202118108a4') + b'1,,2',
+              'a list of failures to try again after is not one')
+    yield bad('a_priority_above_a_thousand', bytes.fromhex('921083010102020ccd03e9'), 'a number is out of range')
     yield good('a_forced_cancel', 'CANCEL', **T, force=True)
     yield good('an_empty_want', 'WANT')
     yield good('a_want', 'WANT', tasks=1000, kib=65535)
@@ -160,6 +185,7 @@ def vectors():
     yield good('a_result_with_all_sixteen_fields', 'RESULT', **T, attempts=3, losses=2, worker=W, **ENDED)
     yield good('a_confirm', 'CONFIRM', **T, outcome=2)
     yield good('an_assign', 'ASSIGN', **R, attempt=1, function='square', body=bytes.fromhex('810191c40107'))
+    yield good('an_assign_with_needs', 'ASSIGN', **R, attempt=2, function='f', plan={'needs': 'cpu=2000,gpu=500,linux'})
     yield good('a_stop', 'STOP', **R, force=True)
     yield good('a_recall', 'RECALL', **R)
     yield good('a_keep', 'KEEP', **R, held_epoch=E, held_run=9)
@@ -201,8 +227,8 @@ PREAMBLE = """# Test vectors of doc/protocol.md, one paragraph each.
 #   skip NAME     a record that a receiver passes over
 #   refuse NAME   a record that closes the connection; `says` is what this implementation says
 # `is` names the kind.  A field is its name and a number, true, "text" or <hexadecimal bytes>; what is not named is zero
-# or empty.  `functions` and `holds` come once per element; a hold is client, sequence, run, epoch, flags.  The magic is
-# not named.  `packed` lines are its bytes, one after the other.
+# or empty.  `functions` and `holds` come once per element; a hold is client, sequence, run, epoch, flags.  `plan` is a
+# field of the plan, with its value.  The magic is not named.  `packed` lines are its bytes, one after the other.
 """
 
 

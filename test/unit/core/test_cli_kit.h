@@ -91,7 +91,7 @@ static inline void tick(sc_ns later)
 
 static inline int submit_body(const void *body, size_t len)
 {
-        const int status = sc_cli_admissible(rig.c, len);
+        const int status = sc_cli_admissible(rig.c, len, NULL);
         if (status)
                 return status;
         const struct sc_spec spec = { .function = { "f", 1 }, .body = { body, len } };

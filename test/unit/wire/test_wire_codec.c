@@ -83,9 +83,11 @@ static void check_table(const struct sc_layout *layout)
                 ck_assert(f->type == SC_FIELD_U64 || f->type == SC_FIELD_MAGIC || f->min <= f->max);
                 ck_assert(f->type != SC_FIELD_U8 || f->max <= UINT8_MAX);
                 required |= f->min > 0 ? UINT64_C(1) << f->key : 0;
+                ck_assert((f->type == SC_FIELD_PLAN) == (i >= layout->plain));
                 if (f->type >= SC_FIELD_TEXT && i < views)
                         views = i;
         }
+        ck_assert_uint_le(layout->count - layout->plain, 1);
         ck_assert_uint_eq(required, layout->required);
         ck_assert_uint_eq(views, layout->views);
 }
@@ -95,6 +97,7 @@ START_TEST(the_tables_keep_their_own_rules)
         for (const int *kind = wire_kinds; *kind; kind++)
                 check_table(sc_layout_of((uint64_t)*kind));
         check_table(&sc_layout_hold);
+        check_table(&sc_layout_plan);
 }
 END_TEST
 
@@ -132,14 +135,14 @@ END_TEST
 
 START_TEST(records_of_one_frame_come_one_after_the_other)
 {
-        struct sc_msg msgs[64], back;
-        for (int i = 0; i < 64; i++) {
+        struct sc_msg msgs[GEN_PLANS], back;
+        for (int i = 0; i < GEN_PLANS; i++) {
                 wire_gen_random(gen, SC_MSG_ASSIGN, &msgs[i]);
                 pack(&msgs[i]);
         }
         size_t      cursor = 0;
         const char *why;
-        for (int i = 0; i < 64; i++) {
+        for (int i = 0; i < GEN_PLANS; i++) {
                 ck_assert_int_eq(sc_codec_unpack(buf.data, buf.len, &cursor, &arena, &back, &why), 1);
                 ck_assert(wire_same(&msgs[i], &back));
         }
@@ -269,6 +272,48 @@ START_TEST(a_message_without_what_is_required_is_never_sent)
 }
 END_TEST
 
+START_TEST(a_priority_past_its_limit_is_never_sent)
+{
+        struct sc_msg msg;
+        wire_gen_smallest(gen, SC_MSG_SUBMIT, &msg);
+        msg.submit.spec.priority = SC_PRIORITY_MAX + 1;
+        (void)sc_codec_pack(&buf, &msg);
+}
+END_TEST
+
+START_TEST(a_plan_that_asks_for_nothing_travels_as_none)
+{
+        const struct sc_plan nothing = { .tag = { "", 0 } };
+        struct sc_msg        msg, back;
+        const char          *why;
+        wire_gen_smallest(gen, SC_MSG_SUBMIT, &msg);
+        msg.submit.spec.plan = &nothing;
+        pack(&msg);
+        ck_assert_int_eq(unpack(&back, &why), 1);
+        ck_assert_ptr_null(back.submit.spec.plan);
+        msg.submit.spec.plan = NULL;
+        ck_assert(wire_same(&msg, &back));
+}
+END_TEST
+
+START_TEST(a_plan_lives_in_the_arena_until_the_next_record)
+{
+        struct sc_msg msg, back;
+        const char   *why;
+        wire_gen_largest(gen, SC_MSG_ASSIGN, &msg);
+        pack(&msg);
+        ck_assert_int_eq(unpack(&back, &why), 1);
+        ck_assert_ptr_eq(back.assign.spec.plan, &arena.plan);
+        const uint8_t *needs = back.assign.spec.plan->needs.ptr;
+        ck_assert(needs > buf.data && needs < buf.data + buf.len);
+        sc_buf_reset(&buf);
+        wire_gen_smallest(gen, SC_MSG_ASSIGN, &msg);
+        pack(&msg);
+        ck_assert_int_eq(unpack(&back, &why), 1);
+        ck_assert_ptr_null(back.assign.spec.plan);
+}
+END_TEST
+
 START_TEST(a_message_of_no_known_kind_is_never_sent)
 {
         const struct sc_msg msg = { .kind = 99 };
@@ -294,5 +339,8 @@ int main(void)
         tcase_add_test_raise_signal(tests, a_message_past_its_own_limits_is_never_sent, SIGABRT);
         tcase_add_test_raise_signal(tests, a_message_without_what_is_required_is_never_sent, SIGABRT);
         tcase_add_test_raise_signal(tests, a_message_of_no_known_kind_is_never_sent, SIGABRT);
+        tcase_add_test_raise_signal(tests, a_priority_past_its_limit_is_never_sent, SIGABRT);
+        tcase_add_test(tests, a_plan_that_asks_for_nothing_travels_as_none);
+        tcase_add_test(tests, a_plan_lives_in_the_arena_until_the_next_record);
         return run_tests("wire codec", tests);
 }

@@ -46,8 +46,12 @@ static void bounds(const struct sc_field *f, char *text, size_t size)
 {
         if (f->type <= SC_FIELD_U64)
                 number_bounds(f, text, size);
+        else if (f->type == SC_FIELD_I32 && f->max > 0)
+                snprintf(text, size, "-%u..%u", (unsigned)f->max, (unsigned)f->max);
         else if (f->type == SC_FIELD_I32 || f->type == SC_FIELD_BOOL)
                 snprintf(text, size, "any");
+        else if (f->type == SC_FIELD_PLAN)
+                snprintf(text, size, "a plan");
         else if (f->type == SC_FIELD_MAGIC)
                 snprintf(text, size, "`%s`", SC_MAGIC);
         else
@@ -57,8 +61,8 @@ static void bounds(const struct sc_field *f, char *text, size_t size)
 
 static void check_row(const char **at, const struct sc_field *f, const char *name)
 {
-        static const char *types[SC_FIELD_TYPES] = { "u8",  "u32", "u64", "i32",   "bool",
-                                                     "str", "str", "bin", "[str]", "[map]" };
+        static const char *types[SC_FIELD_TYPES] = { "u8",  "u32", "u64",   "i32",   "bool", "str",
+                                                     "str", "bin", "[str]", "[map]", "map" };
         char               range[40], row[160];
         bounds(f, range, sizeof(range));
         snprintf(row, sizeof(row), "\n| %u | `%s` | %s | %s | ", (unsigned)f->key, f->name, types[f->type], range);
@@ -104,6 +108,9 @@ START_TEST(every_kind_has_its_section_and_the_table_of_the_code)
         const char *holds = strstr(page, "Each hold is a map:");
         ck_assert_ptr_nonnull(holds);
         check_table(holds, &sc_layout_hold, "hold");
+        const char *plans = strstr(page, "\n### Plans\n");
+        ck_assert_ptr_nonnull(plans);
+        check_table(plans, &sc_layout_plan, "plan");
 }
 END_TEST
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "amounts.h"
 #include "codec.h"
 #include "cursor.h"
 #include "fail_mem.h"
@@ -42,17 +43,27 @@ static void require(bool condition)
 }
 
 /* Views of what was accepted lie within the record. */
-static void check_views(const struct sc_msg *msg, const uint8_t *bytes, size_t len)
+static void check_views_of(const struct sc_layout *layout, const void *base, const uint8_t *bytes, size_t len)
 {
-        const struct sc_layout *layout = sc_layout_of((uint64_t)msg->kind);
         for (size_t i = 0; i < layout->count; i++) {
                 const struct sc_field *f = &layout->fields[i];
                 if (f->type != SC_FIELD_TEXT && f->type != SC_FIELD_BYTES)
                         continue;
-                const struct sc_view view = wire_view(f, msg);
+                const struct sc_view view = wire_view(f, base);
                 const uint8_t       *at   = view.ptr;
                 require(view.len <= f->max);
                 require(view.len == 0 || (at >= bytes && view.len <= (size_t)(bytes + len - at)));
+        }
+}
+
+static void check_views(const struct sc_msg *msg, const uint8_t *bytes, size_t len)
+{
+        const struct sc_layout *layout = sc_layout_of((uint64_t)msg->kind);
+        check_views_of(layout, msg, bytes, len);
+        for (size_t i = 0; i < layout->count; i++) {
+                const struct sc_field *f = &layout->fields[i];
+                if (f->type == SC_FIELD_PLAN && wire_plan(f, msg))
+                        check_views_of(&sc_layout_plan, wire_plan(f, msg), bytes, len);
         }
 }
 
@@ -417,7 +428,7 @@ START_TEST(every_field_is_taken_at_its_limit_and_refused_past_it)
                 const struct sc_layout *layout = sc_layout_of((uint64_t)*kind);
                 for (size_t i = 0; i < layout->count; i++) {
                         const struct sc_field *f = &layout->fields[i];
-                        if (*kind == SC_MSG_HELLO && f->key < 11)
+                        if (*kind == SC_MSG_HELLO && (f->key < 11 || f->key == 18))
                                 continue; /* they depend on each other: see below */
                         if (f->type == SC_FIELD_U8 || f->type == SC_FIELD_U32)
                                 check_number_limits(*kind, f);
@@ -453,6 +464,98 @@ START_TEST(bytes_of_a_megabyte_and_one_are_refused)
         bytes[13 + SC_BODY_MAX] = 0;
         refused(bytes, 13 + SC_BODY_MAX + 1, "a length is out of range");
         free(bytes);
+}
+END_TEST
+
+/* ---- plans and priorities ----------------------------------------------------------------------- */
+
+#define SUBMIT_1 "\x92\x10\x83\x01\x05\x02\x06"
+
+START_TEST(a_priority_lies_within_a_thousand_either_way)
+{
+        TAKEN(SUBMIT_1 "\x0c\xcd\x03\xe8", 1);
+        TAKEN(SUBMIT_1 "\x0c\xd1\xfc\x18", 1);
+        REFUSED(SUBMIT_1 "\x0c\xcd\x03\xe9", "a number is out of range");
+        REFUSED(SUBMIT_1 "\x0c\xd1\xfc\x17", "a number is out of range");
+        REFUSED(SUBMIT_1 "\x0c\xd2\x80\x00\x00\x00", "a number is out of range");
+}
+END_TEST
+
+START_TEST(a_plan_is_a_map_whose_unknown_keys_are_skipped)
+{
+        TAKEN(SUBMIT_1 "\x11\x80", 1);
+        TAKEN(SUBMIT_1 "\x11\x81\x03\x05", 1);
+        TAKEN(SUBMIT_1 "\x11\x82\x3f\x92\xc0\x80\x03\x05", 1);
+        REFUSED(SUBMIT_1 "\x11\x90", "a value has the wrong type");
+        REFUSED(SUBMIT_1 "\x11\xc0", "a value has the wrong type");
+        REFUSED(SUBMIT_1 "\x11\x82\x03\x05\x03\x05", "a key comes twice");
+        REFUSED(SUBMIT_1 "\x11\x81\x00\x05", "a key is not a number from 1 to 127");
+        REFUSED(SUBMIT_1 "\x11\x81\x03\xa1x", "a value has the wrong type");
+        REFUSED(SUBMIT_1 "\x11\x81\x06\xc4\x01x", "a value has the wrong type");
+}
+END_TEST
+
+START_TEST(the_fields_of_a_plan_keep_their_bounds)
+{
+        TAKEN(SUBMIT_1 "\x11\x81\x03\xcf\xff\xff\xff\xff\xff\xff\xff\xff", 1);
+        TAKEN(SUBMIT_1 "\x11\x81\x04\xce\xff\xff\xff\xff", 1);
+        REFUSED(SUBMIT_1 "\x11\x81\x04\xcf\x00\x00\x00\x01\x00\x00\x00\x00", "a number is out of range");
+        REFUSED(SUBMIT_1 "\x11\x81\x05\xcf\x00\x00\x00\x01\x00\x00\x00\x00", "a number is out of range");
+        REFUSED(SUBMIT_1 "\x11\x81\x05\xff", "a number is out of range");
+}
+END_TEST
+
+START_TEST(needs_that_are_not_canonical_are_refused)
+{
+        static const char words[] = "amounts are not in their canonical form";
+        TAKEN(SUBMIT_1 "\x11\x81\x06\xa8gpu=1000", 1);
+        TAKEN(SUBMIT_1 "\x11\x81\x06\xa9gpu,linux", 1);
+        REFUSED(SUBMIT_1 "\x11\x81\x06\xa9linux,gpu", words);
+        REFUSED(SUBMIT_1 "\x11\x81\x06\xa7gpu,gpu", words);
+        REFUSED(SUBMIT_1 "\x11\x81\x06\xa6gpu=01", words);
+        REFUSED(SUBMIT_1 "\x11\x81\x06\xa5gpu=0", words);
+        REFUSED(SUBMIT_1 "\x11\x81\x06\xa4gpu=", words);
+        REFUSED(SUBMIT_1 "\x11\x81\x06\xa1,", words);
+}
+END_TEST
+
+START_TEST(a_list_of_failures_must_be_one)
+{
+        static const char words[] = "a list of failures to try again after is not one";
+        TAKEN(SUBMIT_1 "\x11\x81\x08\xa7" "1,70-79", 1);
+        REFUSED(SUBMIT_1 "\x11\x81\x08\xa3" "1,,", words);
+        REFUSED(SUBMIT_1 "\x11\x81\x08\xa5never", words);
+        REFUSED(SUBMIT_1 "\x11\x81\x08\xa5" "79-70", words);
+}
+END_TEST
+
+static void plan_with(uint8_t key, char filler, size_t len)
+{
+        uint8_t        head[2048];
+        char           text[1024];
+        const uint8_t *end;
+        memset(text, filler, len);
+        memcpy(head, SUBMIT_1 "\x11\x81", 9);
+        head[9] = key;
+        end     = sc_put_text(head + 10, (struct sc_view){ text, len });
+        sc_buf_reset(&buf);
+        ck_assert(sc_buf_add(&buf, head, (size_t)(end - head)));
+}
+
+START_TEST(the_texts_of_a_plan_keep_their_lengths)
+{
+        plan_with(7, 't', SC_NAME_MAX);
+        taken(buf.data, buf.len, 1);
+        plan_with(7, 't', SC_NAME_MAX + 1);
+        refused(buf.data, buf.len, "a length is out of range");
+        plan_with(8, '7', SC_RETRY_ON_MAX + 1);
+        refused(buf.data, buf.len, "a length is out of range");
+        plan_with(6, 'x', SC_AMOUNTS_TEXT + 1);
+        refused(buf.data, buf.len, "a length is out of range");
+        plan_with(6, 'x', SC_AMOUNT_NAME_MAX);
+        taken(buf.data, buf.len, 1);
+        plan_with(6, 'x', SC_AMOUNT_NAME_MAX + 1);
+        refused(buf.data, buf.len, "amounts are not in their canonical form");
 }
 END_TEST
 
@@ -495,6 +598,22 @@ START_TEST(a_hello_must_make_sense)
         TAKEN("\x92\x01\x87" MAGIC_1
               "\x02\x01\x03\x01\x05\x02\x06\x07\x07\x01\x0f\x91\x85\x01\x01\x02\x01\x03\x01\x04\x01\x09\xc0",
               1);
+}
+END_TEST
+
+START_TEST(a_hello_says_only_what_is_its_roles_to_say)
+{
+        static const char not_worker[] = "only a worker offers amounts";
+        static const char not_client[] = "only a client has a weight and a limit of runs";
+        TAKEN("\x92\x01\x88" MAGIC_1 "\x02\x01\x03\x01\x05\x01\x06\x07\x07\x01\x10\xce\x00\x0f\x42\x40\x11\x05", 1);
+        REFUSED("\x92\x01\x87" MAGIC_1 "\x02\x01\x03\x01\x05\x01\x06\x07\x07\x01\x10\xce\x00\x0f\x42\x41",
+                "a number is out of range");
+        REFUSED("\x92\x01\x87" MAGIC_1 "\x02\x01\x03\x01\x05\x02\x06\x07\x07\x01\x10\x05", not_client);
+        REFUSED("\x92\x01\x87" MAGIC_1 "\x02\x01\x03\x01\x05\x03\x06\x07\x07\x01\x11\x05", not_client);
+        TAKEN("\x92\x01\x87" MAGIC_1 "\x02\x01\x03\x01\x05\x02\x06\x07\x07\x01\x12\xa8gpu=2000", 1);
+        REFUSED("\x92\x01\x87" MAGIC_1 "\x02\x01\x03\x01\x05\x01\x06\x07\x07\x01\x12\xa8gpu=2000", not_worker);
+        REFUSED("\x92\x01\x87" MAGIC_1 "\x02\x01\x03\x01\x05\x02\x06\x07\x07\x01\x12\xa6gpu=2 ",
+                "amounts are not in their canonical form");
 }
 END_TEST
 
@@ -547,6 +666,13 @@ int main(void)
         tcase_add_test(tests, every_field_is_taken_at_its_limit_and_refused_past_it);
         tcase_add_test(tests, every_required_field_is_missed);
         tcase_add_test(tests, bytes_of_a_megabyte_and_one_are_refused);
+        tcase_add_test(tests, a_priority_lies_within_a_thousand_either_way);
+        tcase_add_test(tests, a_plan_is_a_map_whose_unknown_keys_are_skipped);
+        tcase_add_test(tests, the_fields_of_a_plan_keep_their_bounds);
+        tcase_add_test(tests, needs_that_are_not_canonical_are_refused);
+        tcase_add_test(tests, a_list_of_failures_must_be_one);
+        tcase_add_test(tests, the_texts_of_a_plan_keep_their_lengths);
+        tcase_add_test(tests, a_hello_says_only_what_is_its_roles_to_say);
         tcase_add_test(tests, a_hello_needs_the_magic);
         tcase_add_test(tests, a_hello_must_make_sense);
         tcase_add_test(tests, arrays_past_their_limit_are_refused_before_memory_is_taken);

@@ -51,6 +51,8 @@ static bool is_left_out(const struct sc_field *f, const struct sc_msg *msg)
                 return msg->hello.function_count == 0;
         case SC_FIELD_HOLDS:
                 return msg->hello.hold_count == 0;
+        case SC_FIELD_PLAN:
+                return wire_plan(f, msg) == NULL;
         case SC_FIELD_MAGIC:
                 return false;
         case SC_FIELD_U8:
@@ -98,6 +100,29 @@ static void model_arrays(msgpack_packer *pk, const struct sc_field *f, const str
                 model_hold(pk, &hello->holds[i]);
 }
 
+static bool plan_has(const struct sc_plan *plan, const struct sc_field *f)
+{
+        return f->type == SC_FIELD_TEXT ? wire_view(f, plan).len > 0 : wire_number(f, plan) > 0;
+}
+
+static void model_plan(msgpack_packer *pk, const struct sc_plan *plan)
+{
+        size_t count = 0;
+        for (size_t i = 0; i < sc_layout_plan.count; i++)
+                count += plan_has(plan, &sc_layout_plan.fields[i]);
+        msgpack_pack_map(pk, count);
+        for (size_t i = 0; i < sc_layout_plan.count; i++) {
+                const struct sc_field *f = &sc_layout_plan.fields[i];
+                if (!plan_has(plan, f))
+                        continue;
+                msgpack_pack_uint8(pk, f->key);
+                if (f->type == SC_FIELD_TEXT)
+                        model_text(pk, wire_view(f, plan));
+                else
+                        msgpack_pack_uint64(pk, wire_number(f, plan));
+        }
+}
+
 static void model_field(msgpack_packer *pk, const struct sc_field *f, const struct sc_msg *msg)
 {
         const struct sc_view word = { SC_MAGIC, strlen(SC_MAGIC) };
@@ -114,6 +139,8 @@ static void model_field(msgpack_packer *pk, const struct sc_field *f, const stru
                 model_text(pk, wire_view(f, msg));
         else if (f->type == SC_FIELD_BYTES)
                 msgpack_pack_bin_with_body(pk, wire_view(f, msg).ptr, wire_view(f, msg).len);
+        else if (f->type == SC_FIELD_PLAN)
+                model_plan(pk, wire_plan(f, msg));
         else
                 model_arrays(pk, f, &msg->hello);
 }
@@ -182,6 +209,24 @@ static const msgpack_object *value_of(const msgpack_object_map *map, uint8_t key
         return NULL;
 }
 
+static void check_plan(const msgpack_object_map *map, const struct sc_plan *plan)
+{
+        uint32_t found = 0;
+        for (size_t i = 0; i < sc_layout_plan.count; i++) {
+                const struct sc_field *f     = &sc_layout_plan.fields[i];
+                const msgpack_object  *value = value_of(map, f->key);
+                found += value != NULL;
+                ck_assert((value != NULL) == plan_has(plan, f));
+                if (!value)
+                        continue;
+                if (f->type == SC_FIELD_TEXT)
+                        ck_assert_mem_eq(value->via.str.ptr, wire_view(f, plan).ptr, value->via.str.size);
+                else
+                        ck_assert(value->via.u64 == wire_number(f, plan));
+        }
+        ck_assert_uint_eq(found, map->size);
+}
+
 static void check_value(const struct sc_field *f, const struct sc_msg *back, const msgpack_object *value)
 {
         if (f->type == SC_FIELD_BOOL) {
@@ -196,6 +241,9 @@ static void check_value(const struct sc_field *f, const struct sc_msg *back, con
                 ck_assert_int_eq(value->type, f->type == SC_FIELD_TEXT ? MSGPACK_OBJECT_STR : MSGPACK_OBJECT_BIN);
                 ck_assert_uint_eq(value->via.bin.size, view.len);
                 ck_assert_mem_eq(value->via.bin.ptr, view.ptr, view.len);
+        } else if (f->type == SC_FIELD_PLAN) {
+                ck_assert_int_eq(value->type, MSGPACK_OBJECT_MAP);
+                check_plan(&value->via.map, wire_plan(f, back));
         }
 }
 

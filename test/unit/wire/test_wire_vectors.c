@@ -22,6 +22,7 @@ struct vector {
         struct sc_msg  msg;
         struct sc_view functions[8];
         struct sc_hold holds[8];
+        struct sc_plan plan;
         uint8_t        pool[POOL], bytes[BYTES_MAX];
         size_t         pool_len, bytes_len;
 };
@@ -97,15 +98,37 @@ static void add_hold(const char *value)
         hello->holds = v.holds;
 }
 
-static void set_field(const char *name, char *value)
+static const struct sc_field *field_of(const struct sc_layout *layout, const char *name)
 {
-        const struct sc_layout *layout = sc_layout_of((uint64_t)v.msg.kind);
-        const struct sc_field  *f      = layout->fields;
+        const struct sc_field *f = layout->fields;
         while (f < layout->fields + layout->count && strcmp(f->name, name) != 0)
                 f++;
         ck_assert_msg(f < layout->fields + layout->count, "%s: no field %s", v.name, name);
+        return f;
+}
+
+/* plan FIELD VALUE */
+static void set_plan(char *field)
+{
+        char *value = strchr(field, ' ');
+        ck_assert_ptr_nonnull(value);
+        *value++                       = 0;
+        const struct sc_field *f       = field_of(&sc_layout_plan, field);
+        struct sc_spec        *spec    = v.msg.kind == SC_MSG_SUBMIT ? &v.msg.submit.spec : &v.msg.assign.spec;
+        spec->plan                     = &v.plan;
+        if (f->type == SC_FIELD_TEXT)
+                wire_set_view(f, &v.plan, bytes_of(value));
+        else
+                wire_set_number(f, &v.plan, number_of(value));
+}
+
+static void set_field(const char *name, char *value)
+{
+        const struct sc_field *f = field_of(sc_layout_of((uint64_t)v.msg.kind), name);
         if (f->type == SC_FIELD_HOLDS) {
                 add_hold(value);
+        } else if (f->type == SC_FIELD_PLAN) {
+                set_plan(value);
         } else if (f->type == SC_FIELD_NAMES) {
                 v.functions[v.msg.hello.function_count++] = bytes_of(value);
                 v.msg.hello.functions                     = v.functions;

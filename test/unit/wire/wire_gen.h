@@ -8,13 +8,21 @@
 #include "fields.h"
 #include "sc_rng.h"
 
-enum { GEN_HOLDS = SC_HOLDS_MAX, GEN_POOL = 1 << 20 };
+enum { GEN_HOLDS = SC_HOLDS_MAX, GEN_POOL = 1 << 20, GEN_PLANS = 64 };
+
+struct wire_plan {
+        struct sc_plan plan;
+        char           needs[SC_AMOUNTS_TEXT + 1], retry_on[SC_RETRY_ON_MAX + 1];
+};
 
 struct wire_gen {
         struct sc_rng  rng;
         uint8_t        pool[GEN_POOL];
         struct sc_view functions[SC_FUNCTIONS_MAX];
         struct sc_hold holds[GEN_HOLDS];
+        char           offers[SC_AMOUNTS_TEXT + 1];
+        struct wire_plan plans[GEN_PLANS]; /* of the last so many messages */
+        uint32_t         next_plan;
 };
 
 struct wire_gen *wire_gen_create(uint64_t seed);
@@ -27,6 +35,7 @@ void wire_gen_largest(struct wire_gen *gen, int kind, struct sc_msg *out);  /* e
 bool     wire_same(const struct sc_msg *a, const struct sc_msg *b);
 uint64_t wire_number(const struct sc_field *f, const void *base); /* U8, U32, U64, I32 (sign-extended) or BOOL */
 void     wire_set_number(const struct sc_field *f, void *base, uint64_t value);
+const struct sc_plan *wire_plan(const struct sc_field *f, const void *base);
 struct sc_view wire_view(const struct sc_field *f, const void *base);
 void     wire_set_view(const struct sc_field *f, void *base, struct sc_view view);
 
