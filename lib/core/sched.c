@@ -325,7 +325,7 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         SC_ASSERT(ev->now >= s->now);
         s->now      = ev->now;
         s->visits   = 0;
-        s->inputs_used = 0;
+        s->inputs_used = s->plans_told = 0;
         s->note_len = 0;
         s->more     = false;
         bury(s);
@@ -444,6 +444,7 @@ void sc_sched_destroy(struct sc_sched *s)
         sc_sched_rows_fini(s);
         sc_sched_edges_fini(s);
         sc_mem_release(s->mem, s->inputs, s->inputs_cap * sizeof *s->inputs);
+        sc_mem_release(s->mem, s->told, s->told ? SC_EFFECTS_MAX * sizeof *s->told : 0);
         peers_destroy(s);
         sc_sched_tallies_fini(s);
         sc_sched_table_fini(&s->classes, s->mem);

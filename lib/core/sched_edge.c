@@ -168,7 +168,7 @@ void sc_sched_edges_add(struct sc_sched *s, struct sched_task *t, const struct s
                 if (!(entry & SC_AFTER_ENDED))
                         connect(s, node, at, sc_sched_find(s, (struct sc_id){ t->id.hi, entry & SC_AFTER_SEQUENCE }));
                 else if (e->read)
-                        e->prev = (uint32_t)plan->constants[known++].len;
+                        e->prev = (uint32_t)plan->results.at[known++].len;
         }
         node->input_bytes += node->constants;
 }

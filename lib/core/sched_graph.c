@@ -59,7 +59,7 @@ static const char *after_fault(const struct sc_sched *s, const struct sc_submit 
                 if (!t || t->state == SC_STATE_ORPHAN || t->kind == SC_TASK_GRAPH)
                         return "a dependency that is not there";
         }
-        return known == p->constant_count ? NULL : "not one constant for each read that has ended";
+        return known == p->results.count ? NULL : "not one constant for each read that has ended";
 }
 
 static const char *member_fault(const struct sc_sched *s, const struct sc_submit *m)
@@ -79,7 +79,7 @@ static const char *graph_fault(const struct sc_spec *spec)
                 return "a graph that depends on something";
         const struct sc_plan *p = spec->plan;
         if (spec->function.len > 0 || spec->body.len > 0 || spec->timeout_ms > 0 || p->not_before_ms > 0 ||
-            p->queue_ms > 0 || p->deadline_ms > 0 || p->constant_count > 0)
+            p->queue_ms > 0 || p->deadline_ms > 0 || p->results.count > 0)
                 return "a graph that runs something";
         return NULL;
 }
@@ -109,8 +109,8 @@ size_t sc_sched_node_size(const struct sc_spec *spec)
 size_t sc_sched_constants_size(const struct sc_spec *spec)
 {
         size_t size = 0;
-        for (uint32_t i = 0; spec->plan && i < spec->plan->constant_count; i++)
-                size += spec->plan->constants[i].len;
+        for (uint32_t i = 0; spec->plan && i < spec->plan->results.count; i++)
+                size += spec->plan->results.at[i].len;
         return size;
 }
 
@@ -124,6 +124,10 @@ bool sc_sched_node_reserve(struct sc_sched *s, const struct sc_spec *spec)
 {
         uint32_t count = edge_count(spec), need = count + SCHED_INPUTS_STEP;
         if (!sc_sched_edges_reserve(s, count))
+                return false;
+        if (count > 0 && !s->told)
+                s->told = sc_mem_array(s->mem, SC_EFFECTS_MAX, sizeof *s->told);
+        if (count > 0 && !s->told)
                 return false;
         if (count == 0 || need <= s->inputs_cap)
                 return true;
@@ -140,7 +144,7 @@ bool sc_sched_node_reserve(struct sc_sched *s, const struct sc_spec *spec)
 static void graph_fill(struct sched_task *t, const struct sc_plan *plan)
 {
         struct sched_graph *g = sc_sched_graph(t);
-        *g = (struct sched_graph){ .self = t->self, .nodes = plan->nodes, .flags = plan->graph_flags,
+        *g = (struct sched_graph){ .self = t->self, .nodes = plan->nodes, .flags = (uint8_t)plan->graph_flags,
                                    .cursor = SCHED_NONE };
         sc_sched_queue_init(&g->open);
         sc_list_init(&g->todo);
@@ -149,10 +153,10 @@ static void graph_fill(struct sched_task *t, const struct sc_plan *plan)
 static void constants_fill(struct sched_task *t, const struct sc_plan *plan)
 {
         uint8_t *at = (uint8_t *)(uintptr_t)sc_sched_constants(t).ptr;
-        for (uint32_t i = 0; i < plan->constant_count; i++) {
-                if (plan->constants[i].len > 0)
-                        memcpy(at, plan->constants[i].ptr, plan->constants[i].len);
-                at += plan->constants[i].len;
+        for (uint32_t i = 0; i < plan->results.count; i++) {
+                if (plan->results.at[i].len > 0)
+                        memcpy(at, plan->results.at[i].ptr, plan->results.at[i].len);
+                at += plan->results.at[i].len;
         }
 }
 
@@ -178,7 +182,7 @@ void sc_sched_node_fill(struct sc_sched *s, struct sched_task *t, const struct s
         }
         sc_sched_edges_add(s, t, plan);
         if (plan->root_reason != 0)
-                sc_sched_break(node, plan->root, plan->root_reason);
+                sc_sched_break(node, plan->root, (uint8_t)plan->root_reason);
         if (node->graph != SCHED_NONE && graph_at(s, node->graph)->dead)
                 sc_sched_break(node, plan->graph, SC_REASON_CANCELLED);
         if (node->root_reason == 0 && node->waiting == 0 && sc_sched_node_is_too_big(t, node))
@@ -223,26 +227,29 @@ bool sc_sched_node_is_too_big(const struct sched_task *t, const struct sched_nod
         return node->inputs > 0 && node->input_bytes + sc_sched_body(t).len > SC_BODY_MAX;
 }
 
-void sc_sched_inputs(struct sc_sched *s, const struct sched_task *t, struct sc_assign *out)
+void sc_sched_inputs(struct sc_sched *s, const struct sched_task *t, struct sc_spec *spec)
 {
         const struct sched_node *node = sc_sched_node(t);
-        const uint8_t           *constant = sc_sched_constants(t).ptr;
-        uint32_t                 at       = node->edges;
-        SC_ASSERT(s->inputs_used + node->inputs <= s->inputs_cap);
-        out->inputs      = s->inputs + s->inputs_used;
-        out->input_count = node->inputs;
-        for (uint32_t i = 0; i < node->inputs; i++) {
-                const struct sched_edge *e    = sc_sched_edge(s, at);
-                struct sc_view          *view = &s->inputs[s->inputs_used++];
-                if (e->of != SCHED_NONE) {
-                        struct sc_outcome outcome;
+        if (node->inputs == 0)
+                return;
+        SC_ASSERT(s->inputs_used + node->inputs <= s->inputs_cap && s->plans_told < SC_EFFECTS_MAX);
+        const uint8_t  *constant = sc_sched_constants(t).ptr;
+        struct sc_view *view     = s->inputs + s->inputs_used;
+        struct sc_plan *plan     = &s->told[s->plans_told++];
+        *plan                    = (struct sc_plan){ .results = { view, node->inputs } };
+        if (spec->plan)
+                plan->needs = spec->plan->needs;
+        spec->plan = plan;
+        s->inputs_used += node->inputs;
+        for (uint32_t i = 0, at = node->edges; i < node->inputs; i++) {
+                const struct sched_edge *e = sc_sched_edge(s, at);
+                struct sc_outcome        outcome = { .result = { constant, e->prev } };
+                if (e->of != SCHED_NONE)
                         sc_sched_outcome(sc_sched_row(s, e->of), &outcome);
-                        *view = outcome.result;
-                } else {
-                        *view = (struct sc_view){ constant, e->prev };
+                else
                         constant += e->prev;
-                }
-                at = e->sibling;
+                view[i] = outcome.result;
+                at      = e->sibling;
         }
 }
 

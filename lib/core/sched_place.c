@@ -112,7 +112,7 @@ static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, str
                 .function = { c->name, c->name_len }, .body = sc_sched_body(t),
         };
         if (t->flags & SCHED_NODE)
-                sc_sched_inputs(s, t, m);
+                sc_sched_inputs(s, t, &m->spec);
 }
 
 /* ---- last chances ------------------------------------------------------------------------------*/

@@ -275,6 +275,8 @@ struct sc_sched {
         uint32_t            sweeps;
         struct sc_view     *inputs;    /* of this step's ASSIGNs */
         uint32_t            inputs_cap, inputs_used;
+        struct sc_plan     *told;      /* likewise; as many as a step may have effects */
+        uint32_t            plans_told;
 
         struct sc_map      class_map;
         struct sched_table classes;
@@ -449,7 +451,7 @@ void   sc_sched_node_waits(struct sc_sched *s, struct sched_task *t);
 /* It is in its first state: what is to follow at once from what it is part of. */
 void   sc_sched_node_admitted(struct sc_sched *s, struct sched_task *t, struct sc_out *out);
 bool   sc_sched_node_is_too_big(const struct sched_task *t, const struct sched_node *node);
-void   sc_sched_inputs(struct sc_sched *s, const struct sched_task *t, struct sc_assign *out);
+void   sc_sched_inputs(struct sc_sched *s, const struct sched_task *t, struct sc_spec *spec); /* of an ASSIGN */
 void   sc_sched_graph_count(struct sc_sched *s, struct sched_task *t);
 bool   sc_sched_graph_is_open(const struct sc_sched *s, const struct sched_task *t); /* of an ended node of it */
 void   sc_sched_graph_cancel(struct sc_sched *s, struct sched_task *t, bool force);

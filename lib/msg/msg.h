@@ -46,6 +46,11 @@ struct sc_view {
         size_t      len;
 };
 
+struct sc_views {
+        const struct sc_view *at;
+        uint32_t              count;
+};
+
 /* ---- kinds and who may send them ---------------------------------------------------------------*/
 
 enum sc_role {
@@ -170,12 +175,13 @@ struct sc_plan {
         /* Graphs.  `after` are dependencies, older tasks of the same client: 8 bytes LE each, a sequence with SC_AFTER_*.
          * Those that are read come first, in the order of the arguments that they become. */
         struct sc_view after;
-        const struct sc_view *constants; /* results that are known already: one for each that is READ and ENDED, in order */
-        uint32_t constant_count;
+        /* Results: in a SUBMIT those that are known already, one for each that is READ and ENDED; in an ASSIGN all that
+         * it reads.  They become the arguments that the body leaves open, in order. */
+        struct sc_views results;
         uint32_t nodes;          /* a GRAPH: how many tasks will name it */
         uint64_t graph;          /* sequence of the GRAPH it belongs to; 0: none */
-        uint8_t  graph_flags;    /* SC_GRAPH_* */
-        uint8_t  root_reason;    /* not 0: a dependency has ended so already, because of `root` ... */
+        uint32_t graph_flags;    /* SC_GRAPH_* */
+        uint32_t root_reason;    /* not 0: a dependency has ended so already, because of `root` ... */
         uint64_t root;           /* ... a sequence; its own: it cannot run for that reason itself */
 };
 #define SC_AFTER_READ     (UINT64_C(1) << 63) /* its result is an argument */
@@ -195,7 +201,7 @@ struct sc_spec {
         uint64_t timeout_ms;       /* wall time per run; 0: none */
         struct sc_view function;   /* empty for a command */
         struct sc_view body;
-        const struct sc_plan *plan; /* NULL: nothing of it; an ASSIGN's has `needs` alone */
+        const struct sc_plan *plan; /* NULL: nothing of it; an ASSIGN's has `needs` and `results` alone */
 };
 enum {
         SC_SPEC_STREAM      = 1, /* output travels as OUTPUT records as it comes, not collected */
@@ -293,8 +299,6 @@ struct sc_assign {
         uint64_t       run;
         uint32_t       attempt; /* from 1 */
         struct sc_spec spec;
-        const struct sc_view *inputs; /* for the arguments that its body leaves open, in order */
-        uint32_t              input_count;
 };
 
 struct sc_about_run {        /* STOP RECALL KEEP DROP STARTED RETURNED */

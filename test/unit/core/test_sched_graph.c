@@ -17,7 +17,7 @@ START_TEST(a_task_waits_for_what_it_reads_and_gets_it_in_order)
         ck_assert_uint_eq(sends(W, SC_MSG_ASSIGN), 0);
         succeed(2, "two!");
         const struct sc_assign *a = assign_of(3);
-        ck_assert_uint_eq(a->input_count, 3);
+        ck_assert_uint_eq(input_count(a), 3);
         expect_input(a, 0, "two!");
         expect_input(a, 1, "one");
         expect_input(a, 2, "two!");
@@ -32,7 +32,7 @@ START_TEST(a_task_that_is_only_to_come_later_reads_nothing)
         submit(C, CLIENT, 1);
         submit_after_one(2, 1);
         succeed(1, "one");
-        ck_assert_uint_eq(assign_of(2)->input_count, 0);
+        ck_assert_uint_eq(input_count(assign_of(2)), 0);
         acked(C, 1);
         ck_assert_uint_eq(sc_sched_rows(rig.s), 1);
         teardown();
@@ -71,7 +71,7 @@ START_TEST(a_task_may_come_after_one_that_has_ended_and_is_not_confirmed)
         submit_after_one(2, reads(1));
         expect_input(assign_of(2), 0, "one");
         submit_after_one(3, 1);
-        ck_assert_uint_eq(assign_of(3)->input_count, 0);
+        ck_assert_uint_eq(input_count(assign_of(3)), 0);
         teardown();
 }
 END_TEST
@@ -100,11 +100,11 @@ START_TEST(constants_come_with_the_task_in_their_places)
         const uint64_t       entries[]   = { reads(1) | SC_AFTER_ENDED, reads(5), reads(3) | SC_AFTER_ENDED,
                                              2 | SC_AFTER_ENDED };
         const struct sc_view constants[] = { { "first", 5 }, { "", 0 } };
-        const struct sc_plan plan = { .after = after_of(entries, 4), .constants = constants, .constant_count = 2 };
+        const struct sc_plan plan = { .after = after_of(entries, 4), .results = { constants, 2 } };
         submit_plan(6, &plan, SC_TASK_FUNCTION);
         succeed(5, "mine");
         const struct sc_assign *a = assign_of(6);
-        ck_assert_uint_eq(a->input_count, 3);
+        ck_assert_uint_eq(input_count(a), 3);
         expect_input(a, 0, "first");
         expect_input(a, 1, "mine");
         expect_input(a, 2, "");
@@ -215,7 +215,7 @@ START_TEST(cancelling_a_task_cancels_what_comes_after_it)
         ck_assert_uint_eq(result_of(3)->root, 2);
         ck_assert_uint_eq(sends(C, SC_MSG_RESULT), 2);
         succeed(1, "one");
-        ck_assert_uint_eq(assign_of(4)->input_count, 0);
+        ck_assert_uint_eq(input_count(assign_of(4)), 0);
         cancel(C, task(CLIENT, 1), false);
         ck_assert_uint_eq(sent(C, SC_MSG_CONFIRM)->confirm.outcome, SC_CANCEL_NOT_FOUND);
         teardown();
@@ -243,7 +243,7 @@ START_TEST(results_and_arguments_of_one_mebibyte_fit_and_a_byte_more_does_not)
                         ck_assert_ptr_nonnull(strstr(text_of(o->text), "1048576"));
                         ck_assert_uint_eq(result_of(3)->root, 0);
                 } else {
-                        ck_assert_uint_eq(assign_of(3)->inputs[0].len, SC_BODY_MAX - 16 - 3);
+                        ck_assert_uint_eq(assign_of(3)->spec.plan->results.at[0].len, SC_BODY_MAX - 16 - 3);
                 }
                 teardown();
         }
@@ -523,7 +523,7 @@ START_TEST(dependencies_and_graphs_that_are_not_there_close_the_link)
                 { .graph = 1 },
                 { .graph_flags = SC_GRAPH_INNER },
                 { .nodes = 1 },
-                { .constants = &one, .constant_count = 1 },
+                { .results = { &one, 1 } },
                 { .after = after_of(&entry, 1) },
                 { .root_reason = SC_REASONS, .root = 1 },
         };

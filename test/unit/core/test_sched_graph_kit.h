@@ -90,11 +90,16 @@ static inline const struct sc_assign *assign_of(uint64_t seq)
         return NULL;
 }
 
+static inline uint32_t input_count(const struct sc_assign *a)
+{
+        return a->spec.plan ? a->spec.plan->results.count : 0;
+}
+
 static inline void expect_input(const struct sc_assign *a, uint32_t index, const char *bytes)
 {
-        ck_assert_uint_lt(index, a->input_count);
-        ck_assert_uint_eq(a->inputs[index].len, strlen(bytes));
-        ck_assert_mem_eq(a->inputs[index].ptr, bytes, strlen(bytes));
+        ck_assert_uint_lt(index, input_count(a));
+        ck_assert_uint_eq(a->spec.plan->results.at[index].len, strlen(bytes));
+        ck_assert_mem_eq(a->spec.plan->results.at[index].ptr, bytes, strlen(bytes));
 }
 
 static inline void pair_up(uint32_t slots, uint32_t credit)

@@ -111,7 +111,7 @@ START_TEST(as_many_dependencies_as_there_may_be_and_not_one_more)
         uint32_t inputs = 0;
         for (int steps = 0; inputs == 0 && steps < 1000; steps++) {
                 if (sends(W, SC_MSG_ASSIGN) == 1)
-                        inputs = assign_of(4)->input_count;
+                        inputs = input_count(assign_of(4));
                 else
                         tick(0);
         }
@@ -206,7 +206,7 @@ START_TEST(results_that_are_kept_do_not_stop_placing)
         ck_assert_uint_eq(stats().tasks_assigned, 0); /* results that only have to be confirmed come first */
         acked(C, 1);
         ck_assert_uint_eq(stats().tasks_kept, 1);
-        ck_assert_uint_eq(assign_of(2)->inputs[0].len, sizeof bytes);
+        ck_assert_uint_eq(assign_of(2)->spec.plan->results.at[0].len, sizeof bytes);
         teardown();
 }
 END_TEST
