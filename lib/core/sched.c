@@ -78,6 +78,8 @@ struct sched_link *sc_sched_link(const struct sc_sched *s, sc_link_id link)
 
 static void link_remove(struct sc_sched *s, struct sched_link *l)
 {
+        if (l->bulks > 0)
+                sc_sched_bulks_drop(s, l->id);
         sc_map_remove(&s->links, (struct sc_id){ 0, l->id });
         sc_map_remove(&s->peers, (struct sc_id){ l->role, l->peer });
         sc_mem_release(s->mem, l, sizeof *l);
@@ -226,6 +228,7 @@ static void on_client_msg(struct sc_sched *s, struct sched_link *l, const struct
         switch (m->kind) {
         case SC_MSG_SUBMIT: sc_sched_on_submit(s, l, &m->submit, out); break;
         case SC_MSG_CANCEL: sc_sched_on_cancel(s, l, &m->cancel, out); break;
+        case SC_MSG_CANCEL_MANY: sc_sched_on_cancel_many(s, l, &m->cancel_many, out); break;
         case SC_MSG_WANT: sc_sched_on_want(s, sc_sched_client(s, l->index), &m->want, out); break;
         case SC_MSG_OUTPUT_ACK: sc_sched_on_output_ack(s, l, &m->output_ack, out); break;
         case SC_MSG_QUERY: sc_sched_on_query(s, l, &m->query, out); break;
@@ -334,6 +337,7 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         sc_sched_clients_expire(s);
         sc_sched_workers_todo(s, out);
         sc_sched_clients_todo(s, out);
+        sc_sched_bulks_run(s, out);
         sc_sched_orphans_expire(s, out);
         sc_sched_claims_wake(s, out);
         sc_sched_plans_run(s, out); /* what has come back too late is not placed again */
@@ -388,7 +392,7 @@ static void lists_init(struct sc_sched *s)
 {
         struct sc_list *const lists[] = {
                 &s->touched, &s->todo_workers, &s->todo_clients, &s->lost_clients,
-                &s->hungry,  &s->dead_workers, &s->dead_clients, &s->idle_tallies,
+                &s->hungry,  &s->dead_workers, &s->dead_clients, &s->idle_tallies, &s->bulks,
         };
         for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
                 sc_list_init(lists[i]);
@@ -441,6 +445,7 @@ void sc_sched_destroy(struct sc_sched *s)
         if (!s)
                 return;
         bury(s);
+        sc_sched_bulks_fini(s);
         sc_sched_rows_fini(s);
         sc_sched_edges_fini(s);
         sc_mem_release(s->mem, s->inputs, s->inputs_cap * sizeof *s->inputs);

@@ -301,6 +301,33 @@ static void classes_check(const struct sc_sched *s, const struct census *census)
         SC_ASSERT(ready == census->count[SC_STATE_READY]);
 }
 
+/* One that walks a client's queue stands at a row of it, or is at the end. */
+static void bulks_check(const struct sc_sched *s)
+{
+        uint32_t asked = 0, walking = 0;
+        for (struct sc_list *at = s->bulks.next; at != &s->bulks; at = at->next) {
+                const struct sched_bulk *b = SC_CONTAINER(at, struct sched_bulk, list);
+                SC_ASSERT(sc_sched_link(s, b->link)->bulks > 0);
+                SC_ASSERT(b->end == SCHED_NONE || b->cursor <= b->end);
+                asked++;
+                walking += !sc_list_empty(&b->mine);
+        }
+        size_t cursor = 0;
+        for (const struct sched_link *l; (l = sc_map_each(&s->links, &cursor)) != NULL;)
+                asked -= l->bulks;
+        SC_ASSERT(asked == 0 && (sc_list_empty(&s->bulks) || s->more));
+        for (uint32_t i = 0; i < s->client_at.len; i++) {
+                const struct sched_client *c = sc_sched_client(s, i);
+                for (struct sc_list *at = c ? c->bulks.next : NULL; c && at != &c->bulks; at = at->next) {
+                        const struct sched_bulk *b = SC_CONTAINER(at, struct sched_bulk, mine);
+                        SC_ASSERT(b->end == SCHED_NONE);
+                        SC_ASSERT(b->cursor == SCHED_NONE || sc_sched_row(s, b->cursor)->client == i);
+                        walking--;
+                }
+        }
+        SC_ASSERT(walking == 0);
+}
+
 static void heap_check(const struct sc_heap *heap)
 {
         for (size_t i = 1; i < heap->len; i++)
@@ -324,6 +351,7 @@ void sc_sched_check(const struct sc_sched *s)
         SC_ASSERT(s->idle_tally_count <= SCHED_TALLIES_MAX && s->idle_tally_count <= s->tallies.len);
         workers_check(s, &census);
         clients_check(s, &census);
+        bulks_check(s);
         classes_check(s, &census);
         sc_sched_graph_check(s);
 }

@@ -104,6 +104,7 @@ static struct sched_client *client_new(struct sc_sched *s, uint64_t id)
         sc_list_init(&c->todo);
         sc_list_init(&c->hungry);
         sc_list_init(&c->lost);
+        sc_list_init(&c->bulks);
         c->self = sc_sched_table_put(&s->client_at, c);
         sc_map_put(&s->clients, (struct sc_id){ 0, id }, c);
         return c;
@@ -199,6 +200,7 @@ static void dismiss(struct sc_sched *s, struct sched_client *c, struct sched_tas
                 return;
         }
         t->flags |= SCHED_VISITED;
+        sc_sched_bulks_leave(c, t);
         sc_sched_queue_remove(s, &c->mine, SCHED_MINE, t);
         sc_sched_queue_add(s, &c->mine, SCHED_MINE, t);
         if (sc_task_is_held(t->state))
@@ -259,6 +261,7 @@ static void forget(struct sc_sched *s, struct sched_client *c)
         sc_sched_grant_shrink(s, c);
         SC_ASSERT(c->grant == 0 && c->kib == 0 && sc_list_empty(&c->hungry));
         sc_list_remove(&c->lost);
+        sc_sched_bulks_forget(c);
         sc_map_remove(&s->clients, (struct sc_id){ 0, c->id });
         sc_sched_table_drop(&s->client_at, c->self);
         sc_list_add_tail(&s->dead_clients, &c->todo);

@@ -20,11 +20,13 @@ enum {
         SCHED_PAGE         = 1024, /* rows of a page; a power of two */
         SCHED_ASKERS_MAX   = 8,    /* links that may wait for the end of one cancel */
         SCHED_ASKS_MAX     = 16,   /* requests of one link for one task, unanswered */
+        SCHED_BULKS_MAX    = 16,   /* cancels of many by one link, unanswered */
         SCHED_CREDIT_MAX   = 65536,
         SCHED_GRANT_FIRST  = 1024,
         SCHED_KIB_FIRST    = 16384,
         SCHED_ROOM_BULK    = 192,  /* effects a bulk loop leaves for others; one row's end needs at most 130 */
         SCHED_ROOM_PLACE   = 64,
+        SCHED_BULK_SHARE   = 2,    /* a step's bulk cancels leave half of it to everything else */
         SCHED_ROOM_BALANCE = 32,
         SCHED_RECALL_REST_MS = 1000, /* between two recalls of one task */
         SCHED_NOTES_MAX    = 16,
@@ -165,6 +167,19 @@ struct sched_page {
         struct sched_task task[SCHED_PAGE];
 };
 
+/* A cancel of many on its way through the rows.  It stands at a row of its client's queue, which moves it on when
+ * the row leaves; or for everybody's at a place in the table. */
+struct sched_bulk {
+        struct sc_list list, mine; /* of the scheduler, and of the client whose queue is walked */
+        sc_link_id     link;
+        uint64_t       order_max;  /* rows admitted later are none of its */
+        uint64_t       up_to, count;
+        uint32_t       ticket, cursor, end; /* end: of the table; SCHED_NONE: a client's queue is walked */
+        bool           force;
+        uint8_t        tag_len;
+        char           tag[];
+};
+
 struct sched_ask {
         sc_link_id link;
         uint32_t   next, count;
@@ -192,6 +207,7 @@ struct sched_link {
         uint32_t   index; /* of the client or worker */
         uint8_t    role;
         bool       welcomed;
+        uint8_t    bulks; /* cancels of many it waits for */
 };
 
 /* What came of the runs of one worker, over all its links. */
@@ -239,6 +255,7 @@ struct sched_client {
         bool               doomed; /* all it asked is being cancelled; a new link is welcomed after that */
         sc_ns              since, grace_at;
         struct sc_list     todo, hungry, lost;
+        struct sc_list     bulks; /* those that walk `mine` */
         uint8_t            name_len, tenant_len;
         char               name[SC_NAME_MAX + 1], tenant[SC_NAME_MAX + 1];
 };
@@ -264,6 +281,7 @@ struct sc_sched {
         struct sched_queue  claims, orphans;
         struct sc_heap      plans;      /* those with a time pending */
         uint32_t            plan_count; /* of all rows */
+        struct sc_list      bulks; /* each in its turn */
         struct sched_ask   *ask;
         uint32_t            ask_cap, ask_free;
         struct sched_edge **edge_page;
@@ -467,6 +485,17 @@ void sc_sched_on_cancel(struct sc_sched *s, struct sched_link *l, const struct s
 void sc_sched_stop(struct sc_sched *s, struct sched_task *t, bool force, struct sc_out *out); /* ASSIGNED and on */
 void sc_sched_confirm_all(struct sc_sched *s, struct sched_task *t, enum sc_cancelled outcome, struct sc_out *out);
 void sc_sched_stop_send(struct sc_sched *s, struct sched_task *t, bool force, struct sc_out *out);
+
+/* ---- sched_bulk.c: cancels of many -------------------------------------------------------------*/
+
+void sc_sched_on_cancel_many(struct sc_sched *s, struct sched_link *l, const struct sc_cancel_many *m,
+                             struct sc_out *out);
+void sc_sched_bulks_run(struct sc_sched *s, struct sc_out *out);
+/* The row is about to leave its client's queue. */
+void sc_sched_bulks_leave(const struct sched_client *c, const struct sched_task *t);
+void sc_sched_bulks_forget(struct sched_client *c); /* it goes, and has no rows */
+void sc_sched_bulks_drop(struct sc_sched *s, sc_link_id link);
+void sc_sched_bulks_fini(struct sc_sched *s);
 
 /* ---- sched_ready.c -----------------------------------------------------------------------------*/
 

@@ -147,6 +147,7 @@ static void release(struct sc_sched *s, struct sched_task *t)
                 block_drop(s, t);
                 if (s->sweeps > 0)
                         sc_sched_graph_passes(s, t);
+                sc_sched_bulks_leave(c, t);
                 sc_sched_queue_remove(s, &c->mine, SCHED_MINE, t);
                 sc_sched_grant_shrink(s, c);
                 if (c->mine.len == 0 && (c->doomed || c->link == 0) && sc_list_empty(&c->todo))

@@ -74,8 +74,10 @@ enum sc_role {
         X(SUBMIT, 16, SC_FROM_C) \
         X(CANCEL, 17, SC_FROM_C | SC_FROM_A) \
         X(WANT, 18, SC_FROM_C) \
+        X(CANCEL_MANY, 19, SC_FROM_C | SC_FROM_A) \
         X(RESULT, 32, SC_FROM_S) \
         X(CONFIRM, 33, SC_FROM_S) \
+        X(CONFIRM_MANY, 34, SC_FROM_S) \
         X(GRAPH_DONE, 35, SC_FROM_S) \
         X(ASSIGN, 48, SC_FROM_S) \
         X(STOP, 49, SC_FROM_S) \
@@ -272,6 +274,21 @@ struct sc_confirm {
         uint8_t      outcome; /* enum sc_cancelled */
 };
 
+/* All tasks, admitted before it came, that fit what is said here. */
+struct sc_cancel_many {
+        uint32_t       ticket; /* comes back in the answer */
+        uint64_t       client; /* whose; 0: a client's own, everybody's for an admin */
+        uint64_t       up_to;  /* none with a higher sequence; 0: any */
+        struct sc_view tag;    /* only those with it; empty: with any or none */
+        bool           force;
+};
+
+struct sc_confirm_many {     /* it has gone over all of them */
+        uint32_t ticket;
+        uint64_t count;      /* of tasks that ended by it or were told to stop */
+        int32_t  status;     /* 0 or a negative status */
+};
+
 struct sc_want {             /* what the client could use: rows and KiB of arguments */
         uint32_t tasks, kib;
         uint32_t least_tasks, least_kib; /* with less than both of these it can send nothing; 0: anything helps */
@@ -419,6 +436,8 @@ struct sc_msg {
                 struct sc_bye        bye;
                 struct sc_submit     submit;
                 struct sc_cancel     cancel;
+                struct sc_cancel_many  cancel_many;
+                struct sc_confirm_many confirm_many;
                 struct sc_want       want;
                 struct sc_result     result;
                 struct sc_confirm    confirm;

@@ -127,6 +127,14 @@ static const struct sc_field cancel[] = {
         FIELD(3, "force", BOOL, AT(cancel.force), 0, 0),
 };
 
+static const struct sc_field cancel_many[] = {
+        NUMBER32(1, "ticket", cancel_many.ticket),
+        NUMBER64(2, "client", cancel_many.client),
+        NUMBER64(3, "up_to", cancel_many.up_to),
+        FIELD(4, "force", BOOL, AT(cancel_many.force), 0, 0),
+        FIELD(5, "tag", TEXT, AT(cancel_many.tag), 0, SC_NAME_MAX),
+};
+
 static const struct sc_field want[] = {
         NUMBER32(1, "tasks", want.tasks),
         NUMBER32(2, "kib", want.kib),
@@ -158,6 +166,12 @@ static const struct sc_field graph_done[] = {
 static const struct sc_field confirm[] = {
         TASK(confirm.task),
         FIELD(3, "outcome", U8, AT(confirm.outcome), 0, SC_CANCEL_NOT_FOUND),
+};
+
+static const struct sc_field confirm_many[] = {
+        NUMBER32(1, "ticket", confirm_many.ticket),
+        NUMBER64(2, "count", confirm_many.count),
+        FIELD(3, "status", I32, AT(confirm_many.status), 0, 0),
 };
 
 static const struct sc_field assign[] = {
@@ -298,31 +312,33 @@ const struct sc_layout sc_layout_hold = LAYOUT(hold, 5, sizeof(struct sc_hold), 
 const struct sc_layout sc_layout_plan = LAYOUT(plan, 5, sizeof(struct sc_plan), 0);
 
 static const struct sc_layout layouts[] = {
-        [SC_MSG_HELLO]      = KIND(hello, hello, 10, BIT(1) | BIT(2) | BIT(3) | BIT(5) | BIT(6) | BIT(7)),
-        [SC_MSG_WELCOME]    = KIND(welcome, welcome, 7, BIT(1) | BIT(2) | BIT(4) | BIT(5)),
-        [SC_MSG_BYE]        = KIND(bye, bye, 1, 0),
-        [SC_MSG_SUBMIT]     = KIND_WITH(submit, submit, 1, 7, A_TASK),
-        [SC_MSG_CANCEL]     = KIND(cancel, cancel, 3, A_TASK),
-        [SC_MSG_WANT]       = KIND(want, want, 4, 0),
-        [SC_MSG_RESULT]     = KIND(result, result, 15, A_TASK),
-        [SC_MSG_CONFIRM]    = KIND(confirm, confirm, 3, A_TASK),
-        [SC_MSG_GRAPH_DONE] = KIND(graph_done, graph_done, 9, A_TASK),
-        [SC_MSG_ASSIGN]     = KIND_WITH(assign, assign, 1, 9, A_RUN),
-        [SC_MSG_STOP]       = KIND(stop, about, 4, A_RUN),
-        [SC_MSG_RECALL]     = KIND(recall, about, 3, A_RUN),
-        [SC_MSG_KEEP]       = KIND(keep, about, 5, A_RUN | BIT(4) | BIT(5)),
-        [SC_MSG_DROP]       = KIND(drop, about, 5, A_TASK | BIT(4) | BIT(5)),
-        [SC_MSG_STARTED]    = KIND(started, about, 3, A_RUN),
-        [SC_MSG_DONE]       = KIND(done, done, 11, A_RUN),
-        [SC_MSG_RETURNED]   = KIND(returned, about, 3, A_RUN),
-        [SC_MSG_OUTPUT]     = KIND(output, output, 5, A_RUN | BIT(4) | BIT(6)),
-        [SC_MSG_OUTPUT_ACK] = KIND(output_ack, output_ack, 6, A_RUN),
-        [SC_MSG_QUERY]      = KIND(query, query, 4, BIT(2) | BIT(4)),
-        [SC_MSG_STATUS_ROW] = KIND(status_row, status_row, 24, 0),
-        [SC_MSG_WORKER_ROW] = KIND(worker_row, worker_row, 11, 0),
-        [SC_MSG_CLIENT_ROW] = KIND(client_row, client_row, 7, 0),
-        [SC_MSG_TASK_ROW]   = KIND(task_row, task_row, 9, A_TASK),
-        [SC_MSG_QUERY_END]  = KIND(query_end, query_end, 3, 0),
+        [SC_MSG_HELLO]        = KIND(hello, hello, 10, BIT(1) | BIT(2) | BIT(3) | BIT(5) | BIT(6) | BIT(7)),
+        [SC_MSG_WELCOME]      = KIND(welcome, welcome, 7, BIT(1) | BIT(2) | BIT(4) | BIT(5)),
+        [SC_MSG_BYE]          = KIND(bye, bye, 1, 0),
+        [SC_MSG_SUBMIT]       = KIND_WITH(submit, submit, 1, 7, A_TASK),
+        [SC_MSG_CANCEL]       = KIND(cancel, cancel, 3, A_TASK),
+        [SC_MSG_WANT]         = KIND(want, want, 4, 0),
+        [SC_MSG_CANCEL_MANY]  = KIND(cancel_many, cancel_many, 4, 0),
+        [SC_MSG_RESULT]       = KIND(result, result, 15, A_TASK),
+        [SC_MSG_CONFIRM]      = KIND(confirm, confirm, 3, A_TASK),
+        [SC_MSG_CONFIRM_MANY] = KIND(confirm_many, confirm_many, 3, 0),
+        [SC_MSG_GRAPH_DONE]   = KIND(graph_done, graph_done, 9, A_TASK),
+        [SC_MSG_ASSIGN]       = KIND_WITH(assign, assign, 1, 9, A_RUN),
+        [SC_MSG_STOP]         = KIND(stop, about, 4, A_RUN),
+        [SC_MSG_RECALL]       = KIND(recall, about, 3, A_RUN),
+        [SC_MSG_KEEP]         = KIND(keep, about, 5, A_RUN | BIT(4) | BIT(5)),
+        [SC_MSG_DROP]         = KIND(drop, about, 5, A_TASK | BIT(4) | BIT(5)),
+        [SC_MSG_STARTED]      = KIND(started, about, 3, A_RUN),
+        [SC_MSG_DONE]         = KIND(done, done, 11, A_RUN),
+        [SC_MSG_RETURNED]     = KIND(returned, about, 3, A_RUN),
+        [SC_MSG_OUTPUT]       = KIND(output, output, 5, A_RUN | BIT(4) | BIT(6)),
+        [SC_MSG_OUTPUT_ACK]   = KIND(output_ack, output_ack, 6, A_RUN),
+        [SC_MSG_QUERY]        = KIND(query, query, 4, BIT(2) | BIT(4)),
+        [SC_MSG_STATUS_ROW]   = KIND(status_row, status_row, 24, 0),
+        [SC_MSG_WORKER_ROW]   = KIND(worker_row, worker_row, 11, 0),
+        [SC_MSG_CLIENT_ROW]   = KIND(client_row, client_row, 7, 0),
+        [SC_MSG_TASK_ROW]     = KIND(task_row, task_row, 9, A_TASK),
+        [SC_MSG_QUERY_END]    = KIND(query_end, query_end, 3, 0),
 };
 
 const struct sc_layout *sc_layout_of(uint64_t kind)

@@ -22,8 +22,10 @@ KINDS = {
     'SUBMIT': (16, dict(TASK, **SPEC)),
     'CANCEL': (17, dict(TASK, force=3)),
     'WANT': (18, {'tasks': 1, 'kib': 2, 'least_tasks': 3, 'least_kib': 4}),
+    'CANCEL_MANY': (19, {'ticket': 1, 'client': 2, 'up_to': 3, 'force': 4, 'tag': 5}),
     'RESULT': (32, dict(TASK, attempts=3, losses=4, worker=5, root=6, root_reason=7, **OUTCOME)),
     'CONFIRM': (33, dict(TASK, outcome=3)),
+    'CONFIRM_MANY': (34, {'ticket': 1, 'count': 2, 'status': 3}),
     'GRAPH_DONE': (35, dict(TASK, succeeded=3, failed=4, cancelled=5, skipped=6, root=7, root_reason=8, reason=10)),
     'ASSIGN': (48, dict(RUN, attempt=4, **SPEC)),
     'STOP': (49, dict(RUN, force=4)),
@@ -197,6 +199,9 @@ def vectors():
     yield good('a_graph_done', 'GRAPH_DONE', **T, succeeded=7, failed=1, cancelled=2, skipped=3, root=5, root_reason=1,
                reason=6)
     yield good('a_confirm', 'CONFIRM', **T, outcome=2)
+    yield good('a_cancel_of_all', 'CANCEL_MANY')
+    yield good('a_cancel_of_many', 'CANCEL_MANY', ticket=1, client=C, up_to=300, force=True, tag='night')
+    yield good('a_confirm_of_many', 'CONFIRM_MANY', ticket=1, count=1000000, status=-6)
     yield good('an_assign', 'ASSIGN', **R, attempt=1, function='square', body=bytes.fromhex('810191c40107'))
     yield good('an_assign_with_inputs', 'ASSIGN', **R, attempt=1, function='f', body=b'\x81\x01\x93\xc0\xc4\x01a\xc0',
                plan={'results': [b'first', b'']})

@@ -167,7 +167,8 @@ static void client_acts(int i)
         if (below(2))
                 spec.plan = &plan;
         struct sc_id some = task((uint64_t)(CLIENT + i), 1 + below(w.seq[i] + 1));
-        switch (below(12)) {
+        const struct sc_cancel_many many = { .up_to = below(2) * some.lo, .force = below(2) };
+        switch (below(13)) {
         case 0:
                 cancel(w.client_link[i], some, below(2));
                 break;
@@ -186,6 +187,10 @@ static void client_acts(int i)
                 break;
         case 4:
                 submit_spec(w.client_link[i], (uint64_t)(CLIENT + i), some.lo, spec);
+                break;
+        case 5:
+                if (below(8) == 0)
+                        cancel_many(w.client_link[i], many);
                 break;
         default:
                 if (w.seq[i] < TASKS)
@@ -290,6 +295,11 @@ static void admin_acts(void)
         if (w.admin_link == 0) {
                 w.admin_link = ++w.next_link;
                 up(w.admin_link, hello_of(SC_ROLE_ADMIN, ADMIN), 0);
+                return;
+        }
+        if (below(10) == 0) {
+                const uint64_t whose = below(2) * (CLIENT + below(CLIENTS));
+                cancel_many(w.admin_link, (struct sc_cancel_many){ .tag = { "red", below(2) * 3 }, .client = whose });
                 return;
         }
         if (below(2)) {

@@ -156,6 +156,11 @@ static inline void cancel(sc_link_id link, struct sc_id id, bool force)
         say(link, &m);
 }
 
+static inline void cancel_many(sc_link_id link, struct sc_cancel_many m)
+{
+        say(link, &(struct sc_msg){ .kind = SC_MSG_CANCEL_MANY, .cancel_many = m });
+}
+
 static inline void about(sc_link_id link, int kind, struct sc_id id, uint64_t run)
 {
         struct sc_msg m = { .kind = kind, .about = { .task = id, .run = run } };
