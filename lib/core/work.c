@@ -75,12 +75,17 @@ static void start(struct sc_work *w, struct sc_run *run, const struct sc_spec *s
         effect->msg.assign       = (struct sc_assign){
                 .task = run->task, .run = run->handle, .attempt = run->attempt, .spec = *spec
         };
+        effect->msg.assign.spec.plan = run->share ? &run->share->plan : NULL;
 }
 
 static void fill_slots(struct sc_work *w, struct sc_out *out)
 {
-        while (!sc_list_empty(&w->list[SC_RUN_QUEUED]) && sc_work_busy(w) < w->slots && sc_work_room(out) > 1) {
-                struct sc_run *run = SC_CONTAINER(w->list[SC_RUN_QUEUED].next, struct sc_run, link);
+        struct sc_run *run = NULL;
+        w->filling         = false;
+        while (sc_work_busy(w) < w->slots && (run = sc_work_next(w)) != NULL) {
+                w->filling = sc_work_room(out) <= 1;
+                if (w->filling)
+                        return;
                 start(w, run, &run->spec->spec, out);
         }
 }
@@ -91,6 +96,7 @@ static bool copy_spec(struct sc_work *w, struct sc_run *run, const struct sc_spe
         if (!copy)
                 return false;
         copy->spec              = *spec;
+        copy->spec.plan         = NULL; /* see run->share */
         copy->spec.function.ptr = copy->bytes;
         copy->spec.body.ptr     = copy->bytes + spec->function.len;
         if (spec->function.len > 0)
@@ -204,7 +210,11 @@ static void on_assign(struct sc_work *w, const struct sc_assign *assign, struct 
                 sc_run_fail(w, run, SC_REASON_LIMIT, "the worker has no memory for output", out);
                 return;
         }
-        if (w->count[SC_RUN_QUEUED] == 1 && sc_work_busy(w) < w->slots)
+        if (!sc_run_share_open(w, run, assign->spec.plan)) {
+                sc_run_fail(w, run, SC_REASON_LIMIT, "the worker has no memory for what it needs", out);
+                return;
+        }
+        if (w->count[SC_RUN_QUEUED] == 1 && sc_work_busy(w) < w->slots && sc_run_fits(w, run))
                 start(w, run, &assign->spec, out);
         else if (!copy_spec(w, run, &assign->spec))
                 sc_run_fail(w, run, SC_REASON_LIMIT, "the worker has no memory for the arguments", out);
@@ -467,7 +477,7 @@ sc_ns sc_work_deadline(const struct sc_work *w)
         if (w->link == 0 && !w->gave_up)
                 at = sc_ns_min(at, sc_ns_add(w->lost_at, w->give_up));
         if (!w->draining)
-                return w->count[SC_RUN_QUEUED] > 0 && sc_work_busy(w) < w->slots ? w->now : at;
+                return w->filling ? w->now : at;
         if (w->count[SC_RUN_QUEUED] > 0 || (w->forced && !is_idle(w)))
                 return w->now;
         return sc_ns_min(at, w->leave_at);
@@ -486,7 +496,7 @@ static struct sc_view put(unsigned char **at, struct sc_view words)
 
 static bool copy_words(struct sc_work *w, const struct sc_work_options *options)
 {
-        size_t size = 1 + options->name.len + options->tenant.len + options->token.len;
+        size_t size = 1 + options->name.len + options->tenant.len + options->token.len + options->offers.len;
         for (uint32_t i = 0; i < options->function_count; i++)
                 size += options->functions[i].len;
         if (options->function_count > 0) {
@@ -503,6 +513,7 @@ static bool copy_words(struct sc_work *w, const struct sc_work_options *options)
         w->name           = put(&at, options->name);
         w->tenant         = put(&at, options->tenant);
         w->token          = put(&at, options->token);
+        w->offers         = put(&at, options->offers);
         for (uint32_t i = 0; i < options->function_count; i++)
                 w->functions[i] = put(&at, options->functions[i]);
         return true;
@@ -556,7 +567,7 @@ struct sc_work *sc_work_create(struct sc_mem *mem, const struct sc_work_options 
         sc_list_init(&w->report);
         sc_list_init(&w->renamed);
         set_options(w, options);
-        if (copy_words(w, options) && sc_run_reserve(w, w->slots + SC_PREFETCH_MAX))
+        if (copy_words(w, options) && sc_work_amounts_init(w) && sc_run_reserve(w, w->slots + SC_PREFETCH_MAX))
                 return w;
         sc_work_destroy(w);
         return NULL;
@@ -567,6 +578,7 @@ static void free_row(struct sc_work *w, struct sc_run *run)
         sc_run_output_drop(w, run);
         if (run->spec)
                 sc_work_discard(w, &run->spec->scrap);
+        sc_run_share_drop(w, run);
         sc_work_discard(w, run->kept);
 }
 
@@ -582,6 +594,7 @@ void sc_work_destroy(struct sc_work *w)
         sc_mem_release(w->mem, w->holds, (size_t)w->pages * SC_RUN_PAGE * sizeof *w->holds);
         sc_mem_release(w->mem, w->words, w->words_size);
         sc_mem_release(w->mem, w->functions, w->function_count * sizeof *w->functions);
+        sc_work_amounts_fini(w);
         sc_map_fini(&w->by_handle);
         sc_heap_fini(&w->timed);
         sc_mem_release(w->mem, w, sizeof *w);
@@ -619,6 +632,7 @@ void sc_work_hello(struct sc_work *w, struct sc_hello *out, uint32_t *grant_task
                 .tenant         = w->tenant,
                 .slots          = w->slots,
                 .free_slots     = w->draining ? 0 : w->slots - sc_work_busy(w),
+                .offers         = w->offers,
                 .functions      = w->functions,
                 .function_count = w->function_count,
                 .holds          = w->holds,

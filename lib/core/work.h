@@ -26,8 +26,15 @@ struct sc_work_options {
         sc_ns          give_up;       /* without a scheduler for so long: GIVE_UP; 0 or SC_NEVER: never */
         sc_ns          now;
         struct sc_view name, tenant, token;
+        struct sc_view offers;        /* canonical, a cpu in it with an amount; copied */
         const struct sc_view *functions; /* copied */
         uint32_t              function_count;
+};
+
+struct sc_held { /* by a run that says what it needs */
+        struct sc_view name;
+        uint64_t       thousandths; /* 0: a capability */
+        uint64_t       indices;     /* bit set; 0: it has none */
 };
 
 struct sc_work_stats {
@@ -41,6 +48,8 @@ void            sc_work_step(struct sc_work *w, const struct sc_event *ev, struc
 sc_ns           sc_work_deadline(const struct sc_work *w);
 /* The HELLO for a new link, and the credit that rides with it; lent until the next step. */
 void            sc_work_hello(struct sc_work *w, struct sc_hello *out, uint32_t *grant_tasks);
+/* Of the run of an SC_FX_RUN whose spec has a plan, until its SC_EV_RAN. */
+uint32_t        sc_work_held(const struct sc_work *w, uint64_t run, struct sc_held out[SC_AMOUNTS_MAX]);
 uint32_t        sc_work_queued(const struct sc_work *w); /* runs that wait for a slot */
 void            sc_work_stats(const struct sc_work *w, struct sc_work_stats *out);
 void            sc_work_check(const struct sc_work *w);

@@ -32,6 +32,7 @@ static void check_row(const struct sc_work *w, const struct sc_run *run)
         SC_ASSERT(!run->held || run->state != SC_RUN_QUEUED);
         SC_ASSERT(run->held || w->link != 0 || run->state == SC_RUN_ABANDONED);
         SC_ASSERT((run->spec != NULL) == (run->state == SC_RUN_QUEUED));
+        SC_ASSERT(run->share == NULL || run->state == SC_RUN_QUEUED || sc_run_has_slot(run->state));
         SC_ASSERT(sc_list_empty(&run->report) || (run->state == SC_RUN_RUNNING && !run->held));
         SC_ASSERT(run->kept == NULL || run->state == SC_RUN_OWING || run->state == SC_RUN_DONE ||
                   run->state == SC_RUN_GHOST);
@@ -74,5 +75,6 @@ void sc_work_check(const struct sc_work *w)
         SC_ASSERT(length(&w->renamed) == renamed);
         SC_ASSERT(w->by_handle.len == w->pages * SC_RUN_PAGE - count[SC_RUN_FREE]);
         SC_ASSERT(sc_work_busy(w) <= w->slots);
+        sc_work_amounts_check(w);
         SC_ASSERT(w->link != 0 || count[SC_RUN_QUEUED] == 0);
 }

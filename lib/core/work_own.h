@@ -10,6 +10,7 @@
 #ifndef SC_WORK_OWN_H
 #define SC_WORK_OWN_H
 
+#include "amounts.h"
 #include "sc_heap.h"
 #include "sc_list.h"
 #include "sc_map.h"
@@ -92,6 +93,30 @@ struct sc_spec_copy {
         unsigned char   bytes[];
 };
 
+enum { SC_INDICES_MAX = 64 };
+
+struct sc_work_offer {
+        struct sc_view name;
+        uint64_t       amount, free; /* thousandths; 0: a capability */
+        uint32_t       indices;      /* 0: its units have none */
+        uint16_t       room[SC_INDICES_MAX]; /* thousandths that are free of each */
+};
+
+struct sc_run_part {
+        struct sc_view name;   /* in the share's text */
+        uint32_t       offer;  /* UINT32_MAX: of none, and amount is 0 */
+        uint32_t       shared; /* index for what is left beside whole units; SC_INDICES_MAX: none */
+        uint64_t       amount; /* at most what is offered */
+        uint64_t       whole;  /* indices, when it has started */
+};
+
+struct sc_run_share {
+        struct sc_scrap    scrap;
+        struct sc_plan     plan; /* its needs alone */
+        uint32_t           count;
+        struct sc_run_part part[];
+};
+
 struct sc_run {
         struct sc_list  link;   /* in the list of its state */
         struct sc_list  report; /* RUNNING and not yet told STARTED */
@@ -109,6 +134,7 @@ struct sc_run {
         uint64_t        timeout_ms;
         struct sc_spec_copy  *spec;   /* QUEUED */
         struct sc_run_output *output; /* streams: until answered */
+        struct sc_run_share  *share;  /* NULL: one cpu; until its slot is free again */
         struct sc_scrap      *kept;   /* bytes of the outcome that do not fit into `small` */
         struct sc_outcome     outcome;
         unsigned char         small[SC_RUN_SMALL];
@@ -124,11 +150,17 @@ struct sc_work {
         sc_ns          keep, kill_grace, give_up;
         sc_ns          now, lost_at, leave_at;
         sc_link_id     link;
-        struct sc_view name, tenant, token;
+        struct sc_view name, tenant, token, offers;
         struct sc_view *functions;
         uint32_t        function_count;
         unsigned char  *words; /* what the views above point to */
         size_t          words_size;
+
+        struct sc_work_offer *offer;
+        size_t                offer_size;
+        uint32_t              offer_count, cpu; /* cpu: its place among them */
+        uint64_t              cpu_each;         /* what a run holds that names no needs */
+        bool                  filling;          /* a step had no room to start all that it could */
 
         struct sc_run  *page[SC_RUN_PAGES];
         uint32_t        pages;
@@ -154,6 +186,11 @@ static inline uint32_t sc_work_room(const struct sc_out *out)
         return SC_EFFECTS_MAX - out->len;
 }
 
+static inline bool sc_run_has_slot(uint8_t state)
+{
+        return state == SC_RUN_RUNNING || state == SC_RUN_GHOST || state == SC_RUN_ABANDONED;
+}
+
 static inline uint32_t sc_work_busy(const struct sc_work *w)
 {
         return w->count[SC_RUN_RUNNING] + w->count[SC_RUN_GHOST] + w->count[SC_RUN_ABANDONED];
@@ -170,6 +207,23 @@ void           sc_run_retime(struct sc_work *w, struct sc_run *run);
 void          *sc_work_get(struct sc_work *w, size_t size); /* starts with a struct sc_scrap */
 void           sc_work_discard(struct sc_work *w, struct sc_scrap *scrap);
 void           sc_work_sweep(struct sc_work *w);
+
+/* work_amounts.c: what is offered and held */
+bool           sc_work_amounts_init(struct sc_work *w);
+void           sc_work_amounts_fini(struct sc_work *w);
+/* False: no memory. */
+bool           sc_run_share_open(struct sc_work *w, struct sc_run *run, const struct sc_plan *plan);
+void           sc_run_share_drop(struct sc_work *w, struct sc_run *run);
+bool           sc_run_share_fits(const struct sc_work *w, const struct sc_run_share *share);
+void           sc_run_share_take(struct sc_work *w, struct sc_run *run);
+void           sc_run_share_give(struct sc_work *w, struct sc_run *run);
+struct sc_run *sc_work_next(const struct sc_work *w); /* the first queued one that fits, or NULL */
+void           sc_work_amounts_check(const struct sc_work *w);
+
+static inline bool sc_run_fits(const struct sc_work *w, const struct sc_run *run)
+{
+        return run->share ? sc_run_share_fits(w, run->share) : w->offer[w->cpu].free >= w->cpu_each;
+}
 
 /* work_end.c: outcomes and answers */
 void sc_run_keep_outcome(struct sc_work *w, struct sc_run *run, const struct sc_outcome *outcome);

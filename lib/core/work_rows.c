@@ -114,6 +114,12 @@ static void leave(struct sc_work *w, struct sc_run *run, enum sc_run_state next)
                 run->limit_at = run->escalate_at = SC_NEVER;
                 sc_run_output_drop(w, run);
         }
+        if (next == SC_RUN_RUNNING)
+                sc_run_share_take(w, run);
+        else if (sc_run_has_slot(run->state) && !sc_run_has_slot((uint8_t)next))
+                sc_run_share_give(w, run);
+        if (next != SC_RUN_QUEUED && !sc_run_has_slot((uint8_t)next))
+                sc_run_share_drop(w, run);
         if (next == SC_RUN_FREE || next == SC_RUN_ABANDONED)
                 let_go(w, run);
         if (next == SC_RUN_FREE)

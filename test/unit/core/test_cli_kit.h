@@ -89,17 +89,22 @@ static inline void tick(sc_ns later)
         step((struct sc_event){ .kind = SC_EV_TICK });
 }
 
-static inline int submit_body(const void *body, size_t len)
+static inline int submit_plan(const struct sc_plan *plan, const void *body, size_t len)
 {
-        const int status = sc_cli_admissible(rig.c, len, NULL);
+        const int status = sc_cli_admissible(rig.c, len, plan);
         if (status)
                 return status;
-        const struct sc_spec spec = { .function = { "f", 1 }, .body = { body, len } };
+        const struct sc_spec spec = { .function = { "f", 1 }, .body = { body, len }, .plan = plan };
         const struct sc_msg  msg  = {
                 .kind = SC_MSG_SUBMIT, .submit = { .task = task(sc_cli_next_sequence(rig.c)), .spec = spec }
         };
         step((struct sc_event){ .kind = SC_EV_SUBMIT, .msg = &msg });
         return 0;
+}
+
+static inline int submit_body(const void *body, size_t len)
+{
+        return submit_plan(NULL, body, len);
 }
 
 static inline void submit(uint32_t count)
