@@ -98,7 +98,7 @@ static void cancel(struct sc_sched *s, struct sched_bulk *b, struct sched_task *
 {
         b->count += t->state != SC_STATE_CANCELLING;
         if (t->kind == SC_TASK_GRAPH)
-                sc_sched_graph_cancel(s, t, b->force);
+                sc_sched_graph_cancel(s, t, b->force, true);
         else if (sc_task_is_held(t->state))
                 sc_sched_stop(s, t, b->force, out);
         else

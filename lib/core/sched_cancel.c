@@ -141,10 +141,8 @@ void sc_sched_on_cancel(struct sc_sched *s, struct sched_link *l, const struct s
                 return;
         }
         if (t->kind == SC_TASK_GRAPH) {
-                if (remember(s, t, l, out)) {
-                        sc_sched_graph(t)->asked = true;
-                        sc_sched_graph_cancel(s, t, m->force);
-                }
+                if (remember(s, t, l, out))
+                        sc_sched_graph_cancel(s, t, m->force, true);
                 return;
         }
         struct sc_id task = t->id;

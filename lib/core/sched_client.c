@@ -88,6 +88,10 @@ void sc_sched_welcome(struct sc_sched *s, struct sched_link *l, uint64_t known, 
                 .version = SC_VERSION_MAX, .id = s->opt.id, .epoch = s->opt.epoch, .known_up_to = known,
                 .silent_ms = s->opt.silent_ms, .name = { s->opt.name, strlen(s->opt.name) },
         };
+        if (l->role == SC_ROLE_CLIENT) {
+                m->tasks_most = sc_sched_grant_most_tasks(s);
+                m->kib_most   = sc_sched_grant_most_kib(s);
+        }
 }
 
 static struct sched_client *client_new(struct sc_sched *s, uint64_t id)

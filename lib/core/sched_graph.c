@@ -288,7 +288,7 @@ void sc_sched_graph_count(struct sc_sched *s, struct sched_task *t)
                 g->root          = other ? t->order : t->id.lo;
                 g->root_reason   = other ? (uint8_t)t->root_reason : t->reason;
                 if (g->flags & SC_GRAPH_FAIL_FAST)
-                        sc_sched_graph_cancel(s, sc_sched_row(s, g->self), false);
+                        sc_sched_graph_cancel(s, sc_sched_row(s, g->self), false, false);
         }
         if (g->live == 0)
                 todo(s, g);
@@ -319,10 +319,11 @@ static void sweep_end(struct sc_sched *s, struct sched_graph *g)
         g->cursor   = SCHED_NONE;
 }
 
-void sc_sched_graph_cancel(struct sc_sched *s, struct sched_task *t, bool force)
+void sc_sched_graph_cancel(struct sc_sched *s, struct sched_task *t, bool force, bool asked)
 {
         struct sched_graph *g = sc_sched_graph(t);
         g->dead               = true;
+        g->asked              = g->asked || asked;
         g->force              = g->force || force;
         s->sweeps += !g->sweeping;
         g->sweeping = true;

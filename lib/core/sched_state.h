@@ -472,7 +472,7 @@ bool   sc_sched_node_is_too_big(const struct sched_task *t, const struct sched_n
 void   sc_sched_inputs(struct sc_sched *s, const struct sched_task *t, struct sc_spec *spec); /* of an ASSIGN */
 void   sc_sched_graph_count(struct sc_sched *s, struct sched_task *t);
 bool   sc_sched_graph_is_open(const struct sc_sched *s, const struct sched_task *t); /* of an ended node of it */
-void   sc_sched_graph_cancel(struct sc_sched *s, struct sched_task *t, bool force);
+void   sc_sched_graph_cancel(struct sc_sched *s, struct sched_task *t, bool force, bool asked);
 void   sc_sched_graph_abandon(struct sc_sched *s, struct sched_task *t); /* its client is gone for good */
 void   sc_sched_graph_done(const struct sched_task *t, struct sc_graph_done *out);
 void   sc_sched_graph_passes(struct sc_sched *s, const struct sched_task *t); /* a row leaves its client */
@@ -564,6 +564,8 @@ void sc_sched_welcome(struct sc_sched *s, struct sched_link *l, uint64_t known, 
 void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct sc_want *m, struct sc_out *out);
 void sc_sched_grant_tell(const struct sched_client *c, struct sc_out *out);
 void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_out *out);
+uint32_t sc_sched_grant_most_tasks(const struct sc_sched *s); /* that one client may have */
+uint32_t sc_sched_grant_most_kib(const struct sc_sched *s);
 void sc_sched_grant_more(struct sc_sched *s, struct sched_client *c, struct sc_out *out);
 void sc_sched_grant_shrink(struct sc_sched *s, struct sched_client *c); /* without a link: what its rows need */
 void sc_sched_grants_round(struct sc_sched *s, struct sc_out *out);
