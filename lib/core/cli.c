@@ -35,8 +35,12 @@ static void nonsense(struct sc_cli *c, const char *what, struct sc_out *out)
 static void on_result(struct sc_cli *c, const struct sc_result *result, struct sc_out *out)
 {
         struct sc_cli_row *row = sc_cli_find(c, result->task);
-        if (!row)
+        if (!row || row->state == SC_CLI_HELD)
                 return; /* a repetition */
+        if (row->inner || row->spec.kind == SC_TASK_GRAPH) {
+                nonsense(c, "a result came of a task that has none", out);
+                return;
+        }
         if (row->state == SC_CLI_UNSENT && !row->resubmitted)
                 nonsense(c, "a result came of a task that was never sent", out);
         else
@@ -56,6 +60,9 @@ static void on_message(struct sc_cli *c, const struct sc_msg *msg, struct sc_out
         switch (msg->kind) {
         case SC_MSG_RESULT:
                 on_result(c, &msg->result, out);
+                break;
+        case SC_MSG_GRAPH_DONE:
+                sc_cli_graph_done(c, &msg->graph_done);
                 break;
         case SC_MSG_CONFIRM:
                 sc_cli_confirmed(c, &msg->confirm, out);
@@ -180,6 +187,7 @@ void sc_cli_step(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out
         if (c->phase == SC_CLI_OPEN) {
                 sc_cli_timers(c, out);
                 sc_cli_pump(c, out);
+                sc_cli_graphs_run(c, out);
         }
         if (c->phase == SC_CLI_CLOSING || c->phase == SC_CLI_GIVING_UP)
                 sc_cli_end_all(c, out);
@@ -189,7 +197,7 @@ sc_ns sc_cli_deadline(const struct sc_cli *c)
 {
         if (c->phase == SC_CLI_OVER)
                 return SC_NEVER;
-        if (c->phase != SC_CLI_OPEN || sc_cli_work_left(c))
+        if (c->phase != SC_CLI_OPEN || sc_cli_work_left(c) || !sc_list_empty(&c->graphs_over))
                 return c->now;
         const sc_ns at = c->link == 0 ? sc_ns_add(c->lost_at, c->give_up) : sc_cli_idle_at(c);
         return sc_ns_min(at, sc_cli_timers_at(c));
@@ -249,6 +257,9 @@ struct sc_cli *sc_cli_create(struct sc_mem *mem, const struct sc_cli_options *op
         sc_list_init(&c->cancels_sent);
         sc_list_init(&c->streams_due);
         sc_list_init(&c->streams);
+        sc_list_init(&c->cancels_early);
+        sc_list_init(&c->held);
+        sc_list_init(&c->graphs_over);
         sc_list_init(&c->overdue);
         sc_heap_init(&c->timed, mem, sc_cli_plan_before, sc_cli_plan_position);
         set_options(c, options);
@@ -283,6 +294,7 @@ void sc_cli_hello(struct sc_cli *c, struct sc_hello *out)
         *out = (struct sc_hello){
                 .version_min = SC_VERSION_MIN,
                 .version_max = SC_VERSION_MAX,
+                .features    = c->role == SC_ROLE_CLIENT ? SC_FEATURE_AFTER : 0,
                 .role        = c->role,
                 .id          = c->id,
                 .incarnation = ++c->incarnation,

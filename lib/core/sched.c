@@ -225,6 +225,8 @@ static void on_worker_msg(struct sc_sched *s, struct sched_link *l, const struct
 
 static void on_client_msg(struct sc_sched *s, struct sched_link *l, const struct sc_msg *m, struct sc_out *out)
 {
+        if (l->role == SC_ROLE_CLIENT)
+                s->speaking = l->index;
         switch (m->kind) {
         case SC_MSG_SUBMIT: sc_sched_on_submit(s, l, &m->submit, out); break;
         case SC_MSG_CANCEL: sc_sched_on_cancel(s, l, &m->cancel, out); break;
@@ -267,8 +269,10 @@ static void on_down(struct sc_sched *s, const struct sc_event *ev, struct sc_out
 static void on_acked(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out)
 {
         struct sched_link *l = sc_sched_link(s, ev->link);
-        if (l && l->role == SC_ROLE_CLIENT)
-                sc_sched_client_acked(s, l, ev->count, out);
+        if (!l || l->role != SC_ROLE_CLIENT)
+                return;
+        s->speaking = l->index;
+        sc_sched_client_acked(s, l, ev->count, out);
 }
 
 static void on_grant(struct sc_sched *s, const struct sc_event *ev)
@@ -331,6 +335,7 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         s->inputs_used = s->plans_told = 0;
         s->note_len = 0;
         s->more     = false;
+        s->speaking = SCHED_NONE;
         bury(s);
         handle(s, ev, out);
         sc_sched_plans_run(s, out);

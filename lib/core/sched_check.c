@@ -180,7 +180,7 @@ static void client_check(const struct sc_sched *s, const struct sched_client *c)
         SC_ASSERT(c->unsent == SCHED_NONE || unsent == c->acks + c->sent);
         bool idle = c->link == 0 || c->resend || c->doomed;
         SC_ASSERT(idle || c->unsent != SCHED_NONE || c->ended.len == c->acks + c->sent);
-        SC_ASSERT(c->mine.len <= c->grant + s->releasing && c->grant <= s->opt.tasks_max);
+        SC_ASSERT(c->mine.len <= c->grant + s->releasing + (c->names ? c->acks : 0) && c->grant <= s->opt.tasks_max);
         welcome_check(s, c);
         const bool hungry = c->link != 0 && !c->doomed && (c->want > c->grant || c->want_kib > c->kib);
         SC_ASSERT(hungry == !sc_list_empty(&c->hungry));

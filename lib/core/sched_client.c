@@ -89,6 +89,7 @@ void sc_sched_welcome(struct sc_sched *s, struct sched_link *l, uint64_t known, 
                 .silent_ms = s->opt.silent_ms, .name = { s->opt.name, strlen(s->opt.name) },
         };
         if (l->role == SC_ROLE_CLIENT) {
+                m->features   = sc_sched_client(s, l->index)->names ? SC_FEATURE_AFTER : 0;
                 m->tasks_most = sc_sched_grant_most_tasks(s);
                 m->kib_most   = sc_sched_grant_most_kib(s);
         }
@@ -133,6 +134,7 @@ bool sc_sched_client_up(struct sc_sched *s, struct sched_link *l, const struct s
         l->index      = c->self;
         c->link       = ev->link;
         c->since      = s->now;
+        c->names      = (hello->features & SC_FEATURE_AFTER) != 0;
         c->name_len   = name_copy(c->name, hello->name);
         c->tenant_len = name_copy(c->tenant, hello->tenant);
         s->client_links++;
@@ -283,6 +285,10 @@ static void start_again(struct sc_sched *s, struct sched_client *c, struct sc_ou
 /* True: nothing more can be done for it now. */
 static bool todo_one(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
 {
+        if (c->names && c->self == s->speaking && c->acks > 0) {
+                s->more = true; /* what comes in the same frame may name what is confirmed by it */
+                return false;
+        }
         if (!acks_work(s, c, out))
                 return false;
         if (c->doomed && !dismiss_all(s, c, out))

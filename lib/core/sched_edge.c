@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "after.h"
 #include "sc_assert.h"
 
 /* ---- the pool ----------------------------------------------------------------------------------*/
@@ -157,7 +158,7 @@ void sc_sched_edges_add(struct sc_sched *s, struct sched_task *t, const struct s
         struct sched_node *node  = sc_sched_node(t);
         uint32_t           count = (uint32_t)(plan->after.len / 8), known = 0, *link = &node->edges;
         for (uint32_t i = 0; i < count; i++) {
-                uint64_t           entry = sc_sched_after(plan, i);
+                uint64_t           entry = sc_after_get(plan->after, i);
                 uint32_t           at    = take(s);
                 struct sched_edge *e     = sc_sched_edge(s, at);
                 *e = (struct sched_edge){ .reader = t->self, .of = SCHED_NONE, .sibling = SCHED_NONE,

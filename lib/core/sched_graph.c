@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "after.h"
 #include "sc_assert.h"
 
 struct sched_node *sc_sched_node(const struct sched_task *t)
@@ -45,7 +46,7 @@ static const char *after_fault(const struct sc_sched *s, const struct sc_submit 
         if (p->after.len % 8 != 0 || p->after.len / 8 > SC_AFTER_MAX)
                 return "a list of dependencies that is none";
         for (uint32_t i = 0; i < p->after.len / 8; i++) {
-                const uint64_t entry = sc_sched_after(p, i);
+                const uint64_t entry = sc_after_get(p->after, i);
                 const bool     read  = (entry & SC_AFTER_READ) != 0;
                 if (read && !reads)
                         return "a read after other dependencies";

@@ -252,6 +252,7 @@ struct sched_client {
         uint32_t           grant, kib, want, want_kib, least, least_kib;
         uint32_t           stale;  /* first of `ended`: results that an earlier link may have brought already */
         bool               resend; /* `unsent` is to start at the first of `ended` once `acks` are worked off */
+        bool               names;  /* SC_FEATURE_AFTER */
         bool               doomed; /* all it asked is being cancelled; a new link is welcomed after that */
         sc_ns              since, grace_at;
         struct sc_list     todo, hungry, lost;
@@ -272,6 +273,7 @@ struct sc_sched {
         struct sc_sched_options opt;
         sc_ns                   now, start, claim_end;
         uint32_t                visits; /* rows seen in this step */
+        uint32_t                speaking; /* the client whose link this step's event came over, or SCHED_NONE */
         bool                    more;   /* work is left for the next step */
 
         struct sched_page **page;
@@ -447,16 +449,6 @@ void sc_sched_edges_fini(struct sc_sched *s);
 void sc_sched_break(struct sched_node *node, uint64_t root, uint8_t reason);
 
 /* ---- sched_graph.c: nodes and graphs -----------------------------------------------------------*/
-
-/* The index-th of a plan's dependencies, with its flags. */
-static inline uint64_t sc_sched_after(const struct sc_plan *plan, uint32_t index)
-{
-        const uint8_t *at    = (const uint8_t *)plan->after.ptr + 8 * (size_t)index;
-        uint64_t       value = 0;
-        for (int i = 8; i-- > 0;)
-                value = value << 8 | at[i];
-        return value;
-}
 
 struct sched_node  *sc_sched_node(const struct sched_task *t);  /* NULL: it depends on nothing */
 struct sched_graph *sc_sched_graph(const struct sched_task *t); /* of a row of that kind */

@@ -428,11 +428,12 @@ void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct s
         }
         if (m->task.lo <= c->known)
                 return; /* said again after a break: it is here, or was, and its result is on its way */
-        if (c->mine.len >= c->grant && c->acks > 0)
+        const uint64_t room = c->grant + s->releasing + (c->names && s->rows < s->opt.tasks_max ? c->acks : 0);
+        if (c->mine.len >= room && c->acks > 0)
                 sc_sched_client_ack(s, c, out); /* what it has confirmed does not count, though a busy step left it */
         const uint64_t weight = m->spec.body.len + sc_sched_constants_size(&m->spec) +
                                 (m->spec.plan ? m->spec.plan->after.len : 0);
-        if (c->mine.len >= c->grant + s->releasing ||
+        if (c->mine.len >= room ||
             c->body_bytes + weight > c->kib * UINT64_C(1024) + SC_BODY_MAX) {
                 sc_sched_nonsense(s, l, SC_E_FULL, "more tasks or bytes than it was granted", out);
                 return;

@@ -221,6 +221,10 @@ enum { SC_HOLD_RUNNING = 1, SC_HOLD_DONE = 2 };
 
 enum { SC_VERSION_MIN = 1, SC_VERSION_MAX = 1 };
 
+/* Optional abilities.  AFTER: a client that may name a task in `after` in the frame that confirms its RESULT, so what a
+ * frame confirms is forgotten after its records. */
+enum { SC_FEATURE_AFTER = 1, SC_FEATURES = SC_FEATURE_AFTER };
+
 struct sc_hello {
         uint32_t version_min, version_max;
         uint64_t features;     /* bit set of optional abilities; both sides use the intersection */
