@@ -377,6 +377,11 @@ SCALER_API size_t scaler_task_arg_count(const scaler_task *t);
 /* [task] The bytes of one argument, aligned for any type, and their number when size_out is not NULL; NULL beyond the
  * last.  Lends. */
 SCALER_API const void *scaler_task_arg(const scaler_task *t, size_t index, size_t *size_out);
+/* [task] How much it holds of what its spec needs, in thousandths (0: a capability), and which of the worker's units,
+ * as a bit set: bit 0 is the first; 0 where they have no numbers.  Who named no needs holds a cpu.  Either out
+ * pointer may be NULL.  Borrows name.  Errors: SCALER_E_INVALID, SCALER_E_NOT_FOUND (it holds no such thing). */
+SCALER_API int scaler_task_resource(const scaler_task *t, const char *name, int64_t *thousandths_out,
+                                    uint64_t *indices_out);
 /* [task] What the future's result will be; the last call counts, NULL is an empty one.  Takes.
  * Errors: SCALER_E_TOO_BIG (above 1 MiB; then it stays the caller's). */
 SCALER_API int scaler_task_return(scaler_task *t, scaler_blob *result);

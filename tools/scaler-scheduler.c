@@ -5,12 +5,14 @@
 #include <inttypes.h>
 #include <scaler.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "access.h"
 #include "log.h"
 #include "option.h"
 #include "ready.h"
 #include "signals.h"
+#include "tenant.h"
 #include "text.h"
 
 enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2 };
@@ -22,6 +24,7 @@ struct settings {
         scaler_scheduler_options scheduler;
         struct access            access;
         int64_t                  losses_max;
+        struct option_list       tenants;
         const char              *ready_file;
         int32_t                  log_level;
 };
@@ -42,6 +45,12 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
                   "a peer silent for so long is lost (10)" },
                 { "client-grace", 0, OPTION_TIME, &s->scheduler.client_grace_ms, 1, INT64_C(31536000000),
                   OPTION_WORD_UNLIMITED, "TIME", "a lost client's tasks wait so long (60)" },
+                { "tenant", 0, OPTION_LIST, &s->tenants, 0, 0, 0, "NAME:LIMITS",
+                  "its weight=N,queued=N,running=N; may be given again" },
+                { "aging", 0, OPTION_TIME, &s->scheduler.aging_ms, 1, INT64_C(31536000000), OPTION_WORD_NONE, "TIME",
+                  "waiting so long is worth one priority (60)" },
+                { "allocate", 0, OPTION_TEXT, &s->scheduler.allocate, 0, 0, 0, "HOW",
+                  "who gets a task: spread even_load capability (spread)" },
                 { "ready-file", 0, OPTION_TEXT, &s->ready_file, 0, 0, 0, "FILE",
                   "holds the addresses once they are bound" },
                 { "log-level", 0, OPTION_LEVEL, &s->log_level, 0, 0, 0, "LEVEL", "none error warn info debug (info)" },
@@ -123,6 +132,21 @@ out:
         return code;
 }
 
+static bool read_policy(const struct program *p, struct settings *s)
+{
+        static const char *const names[] = { "spread", "even_load", "capability" };
+        bool                     known   = !s->scheduler.allocate;
+        for (size_t i = 0; i < sizeof names / sizeof names[0] && !known; i++)
+                known = strcmp(s->scheduler.allocate, names[i]) == 0;
+        if (!known) {
+                program_refuse(p, "--allocate: '%s' is not one of spread even_load capability", s->scheduler.allocate);
+                return false;
+        }
+        s->scheduler.tenants      = tenants_read(p, &s->tenants);
+        s->scheduler.tenant_count = s->tenants.count;
+        return s->scheduler.tenants != NULL;
+}
+
 static int run(const struct program *p, struct settings *s, const struct option_list *urls)
 {
         scaler_security        security;
@@ -160,7 +184,9 @@ int main(int argc, char **argv)
         scaler_init(&settings.scheduler, sizeof settings.scheduler);
         int code = parse(&settings, argc, argv, &program, &urls);
         if (code == PROGRAM_GOES_ON)
-                code = run(&program, &settings, &urls);
+                code = read_policy(&program, &settings) ? run(&program, &settings, &urls) : EXIT_USAGE;
+        tenants_free((scaler_tenant *)(uintptr_t)settings.scheduler.tenants, settings.tenants.count);
+        option_list_free(&settings.tenants);
         access_fini(&settings.access);
         option_list_free(&urls);
         return code;

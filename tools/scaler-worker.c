@@ -41,6 +41,8 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
                 { "no-commands", 0, OPTION_FLAG, &s->no_commands, 0, 0, 0, NULL, "run functions only" },
                 { "prefetch", 0, OPTION_COUNT, &s->prefetch, 1, 65536, OPTION_WORD_NONE, "N",
                   "tasks kept near beyond the slots (adapts)" },
+                { "offers", 0, OPTION_TEXT, &s->worker.offers, 0, 0, 0, "AMOUNTS",
+                  "what tasks may need, gpu=2,mem=64G,linux (cpu=SLOTS)" },
                 { "keep", 0, OPTION_TIME, &s->worker.keep_ms, 1, 86400000, 0, "TIME",
                   "running tasks outlive a lost link so long (60)" },
                 { "kill-grace", 0, OPTION_TIME, &s->worker.kill_grace_ms, 1, 86400000, 0, "TIME",

@@ -14,7 +14,8 @@
 #include "sc_assert.h"
 #include "sc_mem.h"
 
-enum { UNIT = 1000, NO_OFFER = UINT32_MAX };
+enum { UNIT = 1000 };
+#define NO_OFFER UINT32_MAX
 
 static const struct sc_view cpu = { "cpu", 3 };
 

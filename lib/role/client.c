@@ -32,6 +32,16 @@ static int take_options(struct scaler_client *c, const scaler_client_options *o,
         if (o->reconnect_ms < 0 && o->reconnect_ms != SCALER_UNLIMITED)
                 return sc_error_set(err, SC_E_INVALID, "client: reconnect_ms %lld is negative",
                                     (long long)o->reconnect_ms);
+        if (o->weight < 0 || o->weight > SC_WEIGHT_MAX)
+                return sc_error_set(err, SC_E_INVALID, "client: weight %lld is not within 0 and %d",
+                                    (long long)o->weight, SC_WEIGHT_MAX);
+        if (o->running_max < 0 || o->running_max > UINT32_MAX)
+                return sc_error_set(err, SC_E_INVALID, "client: running_max %lld is not within 0 and %lu",
+                                    (long long)o->running_max, (unsigned long)UINT32_MAX);
+        if (o->admin && (o->weight || o->running_max))
+                return sc_error_set(err, SC_E_INVALID, "client: an admin has neither weight nor running_max");
+        c->weight      = (uint32_t)o->weight;
+        c->running_max = (uint32_t)o->running_max;
         c->pending_max = o->pending_max ? (uint64_t)o->pending_max : 1000000;
         c->give_up     = o->reconnect_ms == SCALER_UNLIMITED ? SC_NEVER : sc_ns_from_ms(o->reconnect_ms);
         c->admin       = o->admin;
@@ -54,6 +64,8 @@ static int make_shell(struct scaler_client *c, scaler_error *err)
                 .name        = { c->name, strlen(c->name) },
                 .tenant      = { c->tenant, strlen(c->tenant) },
                 .token       = { c->access.token, c->access.token_len },
+                .weight      = c->weight,
+                .running_max = c->running_max,
         };
         const struct sc_station_options station = { .mem  = c->mem,
                                                     .self = c->admin ? SC_ROLE_ADMIN : SC_ROLE_CLIENT,

@@ -35,6 +35,7 @@ struct scaler_client {
         uint64_t               id;
         bool                   admin;
         uint64_t               pending_max;
+        uint32_t               weight, running_max; /* as given */
         char                   url[SC_URL_MAX + 1];
         char                   name[SC_NAME_MAX + 1], tenant[SC_NAME_MAX + 1];
         sc_ns                  give_up;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "body.h"
+#include "command_env.h"
 #include "sc_assert.h"
 #include "worker.h"
 
@@ -280,20 +281,38 @@ static int start(struct scaler_worker *w, struct sc_command_run *c, const struct
 }
 
 /* Decodes the body into views that live while the child is being started. */
-static int decode_and_start(struct scaler_worker *w, struct sc_command_run *c, struct sc_view body)
+static int decode_and_start(struct scaler_worker *w, struct sc_command_run *c, struct sc_view body,
+                            const struct sc_command_env *env)
 {
         struct sc_command command;
         int               status = sc_body_unpack_command(body, &command, NULL, NULL);
         if (status)
                 return status;
-        const size_t    count = (size_t)command.argc + command.envc;
+        const size_t    count = (size_t)command.argc + command.envc + env->count;
         struct sc_view *views = sc_mem_array(w->mem, count, sizeof *views);
         if (!views)
                 return SC_E_NOMEM;
         status = sc_body_unpack_command(body, &command, views, views + command.argc);
-        if (!status)
+        if (!status) {
+                memcpy(views + command.argc + command.envc, env->view, env->count * sizeof *views);
+                command.env = views + command.argc;
+                command.envc += env->count;
                 status = start(w, c, &command);
+        }
         sc_mem_release(w->mem, views, count * sizeof *views);
+        return status;
+}
+
+/* Most runs hold no devices. */
+static int start_with_devices(struct scaler_worker *w, struct sc_command_run *c, const struct sc_assign *a)
+{
+        struct sc_held        held[SC_AMOUNTS_MAX];
+        struct sc_command_env env;
+        const uint32_t count = a->spec.plan ? sc_work_held(sc_work_shell_core(w->shell), a->run, held) : 0;
+        if (!sc_command_env_init(&env, w->mem, held, count))
+                return SC_E_NOMEM;
+        const int status = decode_and_start(w, c, a->spec.body, &env);
+        sc_command_env_fini(&env);
         return status;
 }
 
@@ -308,7 +327,7 @@ void sc_command_run(struct scaler_worker *w, const struct sc_assign *a)
                 sc_run_refused(w, a->run, 0, "out of memory in the worker");
                 return;
         }
-        const int status = decode_and_start(w, c, a->spec.body);
+        const int status = start_with_devices(w, c, a);
         if (!status) {
                 sc_run_born(w);
                 return;

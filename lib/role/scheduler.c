@@ -6,6 +6,7 @@
 
 #include "client.h" /* sc_stats_from_row */
 #include "machine.h"
+#include "tenants.h"
 
 enum { LISTEN_MAX = 64 };
 
@@ -110,6 +111,8 @@ static int check_limits(const scaler_scheduler_options *o, scaler_error *err)
                 status = in_range(o->silent_ms, DAY_MS, "silent_ms", err);
         if (!status && o->client_grace_ms != SCALER_UNLIMITED)
                 status = in_range(o->client_grace_ms, INT64_MAX / SC_MS, "client_grace_ms", err);
+        if (!status && o->aging_ms != SCALER_NONE)
+                status = in_range(o->aging_ms, INT64_MAX / SC_MS, "aging_ms", err);
         if (!status && o->silent_ms && o->silent_ms < 100)
                 status = sc_error_set(err, SC_E_INVALID, "scheduler: silent_ms %lld is below 100",
                                       (long long)o->silent_ms);
@@ -142,7 +145,8 @@ static int take_addresses(struct scaler_scheduler *s, const scaler_scheduler_opt
         return 0;
 }
 
-static int make_shell(struct scaler_scheduler *s, const scaler_scheduler_options *o, scaler_error *err)
+static int make_shell(struct scaler_scheduler *s, const scaler_scheduler_options *o,
+                      const struct sc_tenant_options *tenants, scaler_error *err)
 {
         struct sc_sched_options core = {
                 .id               = sc_random_id(),
@@ -155,15 +159,21 @@ static int make_shell(struct scaler_scheduler *s, const scaler_scheduler_options
                 .losses_max       = (uint32_t)o->losses_max,
                 .silent_ms        = (uint32_t)o->silent_ms,
                 .client_grace = o->client_grace_ms == SCALER_UNLIMITED ? SC_NEVER : sc_ns_from_ms(o->client_grace_ms),
+                .aging        = o->aging_ms == SCALER_NONE ? SC_NEVER : sc_ns_from_ms(o->aging_ms),
+                .tenants      = tenants,
+                .tenant_count = (uint32_t)o->tenant_count,
                 .now          = sc_clock_now(),
         };
+        int status = sc_allocate_read(o->allocate, &core.allocate, err);
+        if (status)
+                return status;
         snprintf(core.name, sizeof core.name, "%s", s->name);
         const struct sc_station_options station = { .mem       = s->mem,
                                                     .self      = SC_ROLE_SCHEDULER,
                                                     .seed      = sc_random_id(),
                                                     .peers_max = (uint32_t)o->peers_max,
                                                     .silent    = sc_ns_from_ms(o->silent_ms) };
-        const int status = sc_sched_shell_create(s->mem, &core, &station, &shell_upcalls, s, &s->shell);
+        status = sc_sched_shell_create(s->mem, &core, &station, &shell_upcalls, s, &s->shell);
         if (status)
                 return sc_error_set(err, status, "scheduler: %s", sc_status_text(status));
         sc_nets_init(&s->nets, s->rt, &s->access, sc_sched_shell_station(s->shell));
@@ -188,7 +198,13 @@ static int fill(struct scaler_scheduler *s, const scaler_scheduler_options *o, s
         if (status)
                 return status;
         s->gate->loop = s->rt->loop;
-        return make_shell(s, o, err);
+        struct sc_tenant_options *tenants;
+        status = sc_tenants_read(s->mem, o, &tenants, err);
+        if (status)
+                return status;
+        status = make_shell(s, o, tenants, err);
+        sc_mem_release(s->mem, tenants, o->tenant_count * sizeof *tenants);
+        return status;
 }
 
 int scaler_scheduler_create(const scaler_scheduler_options *options, scaler_scheduler **out, scaler_error *err)

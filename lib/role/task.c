@@ -22,6 +22,13 @@ static const struct scaler_function *find_function(const struct scaler_worker *w
 
 /* ---- the end, in a turn ----------------------------------------------------------------------------------- */
 
+static void free_task(struct scaler_task *t)
+{
+        struct sc_mem *mem = t->worker->mem;
+        sc_mem_release(mem, t->held, t->held_size);
+        sc_mem_release(mem, t, t->size);
+}
+
 static void end(struct scaler_task *t, sc_ns now)
 {
         struct scaler_worker *w       = t->worker;
@@ -37,7 +44,7 @@ static void end(struct scaler_task *t, sc_ns now)
         sc_work_shell_ran(w->shell, t->handle, &outcome, now);
         w->batch.records++;
         scaler_blob_unref(t->result);
-        sc_mem_release(w->mem, t, t->size);
+        free_task(t);
         sc_run_gone(w);
         sc_loop_touch(w->rt->loop, &w->member);
 }
@@ -148,6 +155,30 @@ static struct scaler_task *new_task(struct scaler_worker *w, const struct sc_ass
         return t;
 }
 
+/* Most runs hold a cpu, and that is all there is to say. */
+static bool keep_held(struct scaler_task *t, const struct sc_assign *a)
+{
+        struct sc_held held[SC_AMOUNTS_MAX];
+        if (!a->spec.plan)
+                return true;
+        t->held_count = sc_work_held(sc_work_shell_core(t->worker->shell), a->run, held);
+        size_t size   = t->held_count * sizeof *held;
+        for (uint32_t i = 0; i < t->held_count; i++)
+                size += held[i].name.len;
+        t->held = sc_mem_alloc(t->worker->mem, size);
+        if (!t->held)
+                return size == 0;
+        t->held_size = size;
+        char *at     = (char *)&t->held[t->held_count];
+        for (uint32_t i = 0; i < t->held_count; i++) {
+                t->held[i] = held[i];
+                memcpy(at, held[i].name.ptr, held[i].name.len);
+                t->held[i].name.ptr = at;
+                at += held[i].name.len;
+        }
+        return true;
+}
+
 void sc_task_run(struct scaler_worker *w, const struct sc_assign *a)
 {
         uint32_t                      arg_count = 0;
@@ -161,6 +192,10 @@ void sc_task_run(struct scaler_worker *w, const struct sc_assign *a)
                 return;
         }
         struct scaler_task *t = sc_map_reserve(&w->tasks, w->tasks.len + 1) ? new_task(w, a, arg_count) : NULL;
+        if (t && !keep_held(t, a)) {
+                free_task(t);
+                t = NULL;
+        }
         if (!t) {
                 sc_run_refused(w, a->run, 0, "out of memory in the worker");
                 return;
@@ -178,7 +213,7 @@ void sc_task_run(struct scaler_worker *w, const struct sc_assign *a)
                 return;
         }
         sc_map_remove(&w->tasks, (struct sc_id){ 0, t->handle });
-        sc_mem_release(w->mem, t, t->size);
+        free_task(t);
         sc_run_refused(w, a->run, 0, "no thread could be started for it");
 }
 
@@ -211,6 +246,30 @@ const void *scaler_task_arg(const scaler_task *t, size_t index, size_t *size_out
         if (size_out)
                 *size_out = t->args[index].len;
         return t->args[index].ptr;
+}
+
+static bool is_named(struct sc_view name, const char *text)
+{
+        return name.len == strlen(text) && memcmp(name.ptr, text, name.len) == 0;
+}
+
+int scaler_task_resource(const scaler_task *t, const char *name, int64_t *thousandths_out, uint64_t *indices_out)
+{
+        static const struct sc_held one_cpu = { .name = { "cpu", 3 }, .thousandths = 1000 };
+        if (!t || !name)
+                return SC_E_INVALID;
+        const struct sc_held *held  = t->held ? t->held : &one_cpu;
+        const uint32_t        count = t->held ? t->held_count : 1;
+        for (uint32_t i = 0; i < count; i++) {
+                if (!is_named(held[i].name, name))
+                        continue;
+                if (thousandths_out)
+                        *thousandths_out = (int64_t)held[i].thousandths;
+                if (indices_out)
+                        *indices_out = held[i].indices;
+                return 0;
+        }
+        return SC_E_NOT_FOUND;
 }
 
 int scaler_task_return(scaler_task *t, scaler_blob *result)

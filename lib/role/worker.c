@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "machine.h"
+#include "plan.h"
 #include "sc_assert.h"
 
 /* ---- upcalls of the shell, in a turn ------------------------------------------------------------------------ */
@@ -178,6 +179,20 @@ static int check_options(const scaler_worker_options *o, scaler_error *err)
         return 0;
 }
 
+/* Runs that name no needs hold a cpu, so it must be known how many there are. */
+static int take_offers(struct scaler_worker *w, const char *offers, scaler_error *err)
+{
+        struct sc_amount amounts[SC_AMOUNTS_MAX];
+        uint32_t         count  = 0;
+        int              status = sc_amounts_take(offers, "worker: offers", w->offers, &w->core.offers, err);
+        if (!status)
+                status = sc_amounts_parse(w->core.offers, amounts, &count);
+        for (uint32_t i = 0; !status && i < count; i++)
+                if (amounts[i].name.len == 3 && memcmp(amounts[i].name.ptr, "cpu", 3) == 0 && !amounts[i].thousandths)
+                        status = sc_error_set(err, SC_E_INVALID, "worker: offers \"cpu\": it must say how many");
+        return status;
+}
+
 static int fill(struct scaler_worker *w, const scaler_worker_options *o, scaler_error *err)
 {
         int status = check_options(o, err);
@@ -200,7 +215,9 @@ static int fill(struct scaler_worker *w, const scaler_worker_options *o, scaler_
         };
         w->commands     = o->commands == 0;
         w->spawners_max = sc_usable_cpus() < SC_SPAWNERS_MAX ? sc_usable_cpus() : SC_SPAWNERS_MAX;
-        status      = sc_access_init(&w->access, w->mem, o->security, err);
+        status          = take_offers(w, o->offers, err);
+        if (!status)
+                status = sc_access_init(&w->access, w->mem, o->security, err);
         if (!status && !(w->gate = sc_gate_create(w->mem)))
                 status = sc_error_set(err, SC_E_NOMEM, "worker: out of memory");
         if (status)

@@ -32,6 +32,9 @@ struct scaler_task { /* a function's run, from RUN until it has returned and com
         int32_t      code, returned;
         scaler_blob *result;
         char         text[SC_TEXT_MAX + 1];
+        struct sc_held *held; /* by a run that says what it needs; names are copies behind it */
+        size_t          held_size;
+        uint32_t        held_count;
         /* the turn's */
         int            waits; /* for fn to return, and for completion when deferred */
         uint32_t       arg_count;
@@ -69,6 +72,7 @@ struct scaler_worker {
         struct sc_access       access;
         char                   url[SC_URL_MAX + 1], name[SC_NAME_MAX + 1];
         struct sc_work_options core; /* for start, when all functions are known */
+        char                   offers[SC_AMOUNTS_TEXT + 1];
         bool                   commands;
         scaler_function       *functions; /* names are copies */
         size_t                 function_count;

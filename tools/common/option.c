@@ -76,6 +76,15 @@ bool option_read_count(const char *text, int64_t *out)
         return true;
 }
 
+bool option_read_signed(const char *text, int64_t *out)
+{
+        const bool negative = *text == '-';
+        if (!option_read_count(text + negative, out))
+                return false;
+        *out = negative ? -*out : *out;
+        return true;
+}
+
 bool option_read_bytes(const char *text, int64_t *out)
 {
         static const char units[] = "KMGT";
@@ -145,7 +154,7 @@ static bool read_level(const char *text, int32_t *out)
 static void refuse_number(struct walk *w, const struct option_row *row, const char *text)
 {
         static const char *const what[] = {
-                [OPTION_COUNT] = "a whole number",
+                [OPTION_COUNT] = "a whole number",   [OPTION_SIGNED] = "a whole number",
                 [OPTION_BYTES] = "a size (bytes, or with K M G T)",
                 [OPTION_TIME]  = "a time (seconds, or with ms s m h)",
         };
@@ -177,9 +186,10 @@ static void set_number(struct walk *w, const struct option_row *row, const char 
         int64_t value = 0;
         if (read_word(row, text, row->target))
                 return;
-        bool fine = row->kind == OPTION_BYTES  ? option_read_bytes(text, &value)
-                    : row->kind == OPTION_TIME ? option_read_time(text, &value)
-                                               : option_read_count(text, &value);
+        bool fine = row->kind == OPTION_BYTES    ? option_read_bytes(text, &value)
+                    : row->kind == OPTION_TIME   ? option_read_time(text, &value)
+                    : row->kind == OPTION_SIGNED ? option_read_signed(text, &value)
+                                                 : option_read_count(text, &value);
         if (!fine || value < row->min || value > row->max)
                 refuse_number(w, row, text);
         else
@@ -204,6 +214,7 @@ static void set_value(struct walk *w, const struct option_row *row, const char *
                                                  row->name, text);
                 break;
         case OPTION_COUNT:
+        case OPTION_SIGNED:
         case OPTION_BYTES:
         case OPTION_TIME:
                 set_number(w, row, text);

@@ -15,6 +15,7 @@ enum option_kind {
         OPTION_TEXT,  /* const char * */
         OPTION_LIST,  /* struct option_list: may be given again */
         OPTION_COUNT, /* int64_t */
+        OPTION_SIGNED, /* int64_t, which may be negative */
         OPTION_BYTES, /* int64_t; K M G T */
         OPTION_TIME,  /* int64_t milliseconds; seconds unless ms s m h follows */
         OPTION_LEVEL  /* int32_t, a scaler_log_level */
@@ -67,6 +68,7 @@ void option_list_add(struct option_list *list, const char *item);
 void option_list_free(struct option_list *list);
 
 bool option_read_count(const char *text, int64_t *out);
+bool option_read_signed(const char *text, int64_t *out);
 bool option_read_bytes(const char *text, int64_t *out);
 bool option_read_time(const char *text, int64_t *ms_out);
 

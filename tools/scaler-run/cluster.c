@@ -4,6 +4,7 @@
 #include "cluster.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -32,15 +33,53 @@ static int open_own(struct cluster *c, const struct settings *s, const char *url
         return status == 0 ? scaler_worker_start(c->worker, err) : status;
 }
 
-static int open_client(struct cluster *c, const char *url, const scaler_security *security, scaler_error *err)
+/* "spec 0: needs ..." by the name of the option that it came from. */
+static void name_option(scaler_error *err)
+{
+        static const char *const options[][2] = { { "spec 0: needs", "--needs" },
+                                                  { "spec 0: retry_on", "--retry-on" },
+                                                  { "spec 0: tag", "--task-tag" } };
+        for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+                const size_t size = strlen(options[i][0]);
+                if (strncmp(err->text, options[i][0], size) != 0)
+                        continue;
+                char words[sizeof err->text];
+                snprintf(words, sizeof words, "%s%s", options[i][1], err->text + size);
+                memcpy(err->text, words, sizeof words);
+                return;
+        }
+}
+
+/* What all tasks ask for is refused here once, not with each of them: a client that is not started only checks. */
+static int check_spec(struct cluster *c, const struct settings *s, scaler_error *err)
+{
+        const char *const argv[] = { "true", NULL };
+        scaler_command    command;
+        scaler_spec       spec;
+        scaler_init(&command, sizeof command);
+        command.argv = argv;
+        settings_fill_spec(s, &spec);
+        spec.command = &command;
+        if (scaler_client_submit(c->client, &spec, NULL, err) != SCALER_E_INVALID)
+                return 0;
+        name_option(err);
+        return SCALER_E_INVALID;
+}
+
+static int open_client(struct cluster *c, const struct settings *s, const char *url, const scaler_security *security,
+                       scaler_error *err)
 {
         scaler_client_options client;
         scaler_init(&client, sizeof client);
-        client.runtime   = c->runtime;
-        client.scheduler = url;
-        client.name      = "scaler-run";
-        client.security  = security;
-        int status       = scaler_client_create(&client, &c->client, err);
+        client.runtime     = c->runtime;
+        client.scheduler   = url;
+        client.name        = "scaler-run";
+        client.security    = security;
+        client.tenant      = s->tenant;
+        client.running_max = s->max_running;
+        int status         = scaler_client_create(&client, &c->client, err);
+        if (status == 0)
+                status = check_spec(c, s, err);
         return status == 0 ? scaler_client_start(c->client, err) : status;
 }
 
@@ -57,7 +96,7 @@ int cluster_open(struct cluster *c, const struct settings *s, const scaler_secur
         if (status == 0 && !s->url)
                 status = open_own(c, s, own, err);
         if (status == 0)
-                status = open_client(c, s->url ? s->url : own, s->url ? security : NULL, err);
+                status = open_client(c, s, s->url ? s->url : own, s->url ? security : NULL, err);
         if (status == 0)
                 status = scaler_queue_create(c->runtime, &c->queue, err);
         return status;

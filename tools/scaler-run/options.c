@@ -7,6 +7,7 @@
 #include "text.h"
 
 #define YEAR_MS  INT64_C(31536000000)
+#define DAY_MS   86400000
 #define ROWS_MAX 64
 
 struct table {
@@ -80,6 +81,17 @@ static void add_flow_rows(struct table *t, struct settings *s)
                   "soon or now, fail success or done, N or N%" },
                 { "timeout", 0, OPTION_TIME, &s->timeout_ms, 1, YEAR_MS, 0, "TIME", "kill a run that takes longer" },
                 { "retries", 0, OPTION_COUNT, &s->retries, 0, 1000, 0, "N", "run a failed task so often again (0)" },
+                { "retry-on", 0, OPTION_TEXT, &s->retry_on, 0, 0, 0, "LIST",
+                  "failures worth it: codes, timeout signal limit not_started (all)" },
+                { "backoff", 0, OPTION_TIME, &s->backoff_ms, 0, DAY_MS, 0, "TIME",
+                  "before the first retry, then doubled each time (0)" },
+                { "backoff-max", 0, OPTION_TIME, &s->backoff_max_ms, 1, DAY_MS, 0, "TIME", "the longest backoff (60)" },
+                { "deadline", 0, OPTION_TIME, &s->deadline_ms, 1, YEAR_MS, 0, "TIME",
+                  "end a task so long after its start here, retries and all" },
+                { "queue-timeout", 0, OPTION_TIME, &s->queue_timeout_ms, 1, YEAR_MS, 0, "TIME",
+                  "give a task up that no worker has begun by then" },
+                { "not-before", 0, OPTION_TIME, &s->not_before_ms, 0, YEAR_MS, 0, "TIME",
+                  "no worker gets a task earlier (0)" },
                 { "delay", 0, OPTION_TIME, &s->delay_ms, 0, YEAR_MS, 0, "TIME", "between two starts at least (0)" },
                 { "max-rate", 0, OPTION_TEXT, &s->rate_asked, 0, 0, 0, "N/s", "start so many a second (or /m, /h)" },
                 { "kill-grace", 0, OPTION_TIME, &s->kill_grace_ms, 1, 86400000, 0, "TIME",
@@ -96,6 +108,13 @@ static void add_place_rows(struct table *t, struct settings *s)
                 { "workdir", 0, OPTION_TEXT, &s->workdir, 0, 0, 0, "DIR", "where tasks run (the current directory)" },
                 { "nice", 0, OPTION_COUNT, &s->nice, 0, 19, 0, "N", "how much nicer tasks are than their worker (0)" },
                 { "scheduler", 's', OPTION_TEXT, &s->url, 0, 0, 0, "URL", "run on the cluster of the scheduler there" },
+                { "needs", 0, OPTION_TEXT, &s->needs, 0, 0, 0, "AMOUNTS",
+                  "what a task holds of its worker, gpu=1,mem=2G,linux (cpu=1)" },
+                { "priority", 0, OPTION_SIGNED, &s->priority, -1000, 1000, 0, "N", "higher goes first (0)" },
+                { "task-tag", 0, OPTION_TEXT, &s->task_tag, 0, 0, 0, "TAG", "what the scheduler knows the tasks by" },
+                { "tenant", 0, OPTION_TEXT, &s->tenant, 0, 0, 0, "NAME", "whom the tasks are accounted to" },
+                { "max-running", 0, OPTION_COUNT, &s->max_running, 1, UINT32_MAX, 0, "N",
+                  "at most so many with workers at once" },
                 { "scheduler-timeout", 0, OPTION_TIME, &s->scheduler_timeout_ms, 1, YEAR_MS, 0, "TIME",
                   "give up without a scheduler for so long (10)" },
                 { "log-level", 0, OPTION_LEVEL, &s->log_level, 0, 0, 0, "LEVEL", "none error warn info debug (error)" },

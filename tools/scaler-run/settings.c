@@ -127,6 +127,15 @@ static int refuse_values(struct settings *s, const struct program *p)
         if (s->rate_asked && !settings_read_rate(s->rate_asked, &s->rate_gap_us))
                 return program_refuse(p, "--max-rate: '%s' is not a whole number from 1 to %d, or with /s /m /h",
                                       s->rate_asked, RATE_MAX);
+        const struct {
+                const char *name, *value;
+        } texts[] = { { "needs", s->needs }, { "retry-on", s->retry_on }, { "task-tag", s->task_tag },
+                      { "tenant", s->tenant } };
+        for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+                if (texts[i].value && (!*texts[i].value || strlen(texts[i].value) > 1000))
+                        return program_refuse(p, "--%s: '%.40s' is empty or too long", texts[i].name, texts[i].value);
+        if (s->needs && !s->url)
+                return program_refuse(p, "--needs: only a running cluster offers amounts: it needs --scheduler");
         if (s->workdir && !*s->workdir)
                 return program_refuse(p, "--workdir: '' is not a directory");
         if (s->results && !*s->results)
@@ -189,6 +198,22 @@ int settings_read(struct settings *s, int argc, char **argv, struct program *p)
         if (code == PROGRAM_GOES_ON)
                 conclude(s);
         return code;
+}
+
+void settings_fill_spec(const struct settings *s, scaler_spec *spec)
+{
+        scaler_init(spec, sizeof *spec);
+        spec->priority         = (int32_t)s->priority;
+        spec->retries          = (int32_t)s->retries;
+        spec->timeout_ms       = s->timeout_ms;
+        spec->needs            = s->needs;
+        spec->tag              = s->task_tag;
+        spec->not_before_ms    = s->not_before_ms;
+        spec->queue_timeout_ms = s->queue_timeout_ms;
+        spec->deadline_ms      = s->deadline_ms;
+        spec->backoff_ms       = s->backoff_ms;
+        spec->backoff_max_ms   = s->backoff_max_ms;
+        spec->retry_on         = s->retry_on;
 }
 
 void settings_fini(struct settings *s)

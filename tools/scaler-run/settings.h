@@ -5,6 +5,7 @@
 #ifndef RUN_SETTINGS_H
 #define RUN_SETTINGS_H
 
+#include <scaler.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,6 +60,17 @@ struct settings {
         int64_t              rate_gap_us; /* between two starts, by --max-rate; 0: no limit */
         int64_t              timeout_ms;
         int64_t              retries;
+        const char          *retry_on;
+        int64_t              backoff_ms;
+        int64_t              backoff_max_ms;
+        int64_t              not_before_ms;
+        int64_t              queue_timeout_ms;
+        int64_t              deadline_ms;
+        int64_t              priority;
+        const char          *needs;
+        const char          *task_tag;
+        const char          *tenant;
+        int64_t              max_running;
         const char          *workdir;
         int64_t              nice;
         int64_t              kill_grace_ms;
@@ -77,6 +89,9 @@ void settings_fini(struct settings *s);
 
 /* "N/s" "N/m" "N/h" or "N": microseconds between two starts.  False: none of these, or beyond RATE_MAX. */
 bool settings_read_rate(const char *text, int64_t *gap_us_out);
+
+/* What every task asks for, but for its command. */
+void settings_fill_spec(const struct settings *s, scaler_spec *spec);
 
 /* options.c: the table of options; fills s and s->words. */
 int options_parse(struct settings *s, int argc, char **argv, struct program *p);

@@ -43,13 +43,11 @@ static bool submit(struct run *r, struct task *task)
         scaler_command command = make_command(r);
         scaler_spec    spec;
         scaler_error   err;
-        scaler_init(&spec, sizeof spec);
-        spec.command    = &command;
-        spec.retries    = (int32_t)r->settings->retries;
-        spec.timeout_ms = r->settings->timeout_ms;
-        spec.user_data  = window_place(&r->window, task);
-        spec.queue      = r->cluster.queue;
-        int status      = scaler_client_submit(r->cluster.client, &spec, &task->future, &err);
+        settings_fill_spec(r->settings, &spec);
+        spec.command   = &command;
+        spec.user_data = window_place(&r->window, task);
+        spec.queue     = r->cluster.queue;
+        int status     = scaler_client_submit(r->cluster.client, &spec, &task->future, &err);
         if (status == SCALER_E_FULL)
                 return false;
         if (status == SCALER_E_TOO_BIG || status == SCALER_E_INVALID) {

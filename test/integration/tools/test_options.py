@@ -15,6 +15,7 @@ LIMITS = {
         "--losses-max": ("1", "1000"),
         "--silent": ("1ms", "86400"),
         "--client-grace": ("1ms", YEAR),
+        "--aging": ("1ms", YEAR),
     },
     "scaler-worker": {
         "--slots": ("1", "1024"),
@@ -28,6 +29,12 @@ LIMITS = {
         "--jobs": ("1", "1024"),
         "--timeout": ("1ms", YEAR),
         "--retries": ("0", "1000"),
+        "--backoff": ("0", "86400"),
+        "--backoff-max": ("1ms", "86400"),
+        "--deadline": ("1ms", YEAR),
+        "--queue-timeout": ("1ms", YEAR),
+        "--not-before": ("0", YEAR),
+        "--max-running": ("1", "4294967295"),
         "--max-args": ("0", "65536"),
         "--nice": ("0", "19"),
         "--delay": ("0", YEAR),
@@ -104,9 +111,49 @@ class Options(ToolTest):
     def test_words_stand_for_numbers_where_they_may(self):
         self.assert_ends(run("scaler-scheduler", "--client-grace=unlimited", "--version"), 0)
         self.assert_ends(run("scaler-worker", "--prefetch=none", "--version"), 0)
+        self.assert_ends(run("scaler-scheduler", "--aging=none", "--version"), 0)
         self.assert_refused(run("scaler-worker", "--prefetch=unlimited"), "scaler-worker", "--prefetch")
         self.assert_refused(run("scaler-run", "--timeout=none", "x"), "scaler-run", "--timeout")
         self.assert_refused(run("scaler-run", "--log-level=loud", "x"), "scaler-run", "'loud'")
+
+    def test_a_priority_lies_within_a_thousand_either_way(self):
+        for value in ("-1000", "0", "1000"):
+            self.assert_ends(run("scaler-run", "--priority", value, "--priority=" + value, "--version"), 0)
+        for value in ("-1001", "1001", "", "-", "--1", "+1", "1.5"):
+            self.assert_refused(run("scaler-run", "--priority", value, "--version"), "scaler-run", "--priority",
+                                f"'{value}'")
+
+    def test_amounts_and_lists_that_are_wrong_are_named_with_the_part(self):
+        url = "tcp://127.0.0.1:1"
+        for option, value, part in (("--needs", "mem=1G,gpu=two", '"gpu=two"'), ("--needs", "a,a", '"a,a"'),
+                                    ("--retry-on", "1,70-,2", '"70-"'), ("--retry-on", "1,,2", '""')):
+            self.assert_refused(run("scaler-run", "-s", url, option, value, "echo", ":::", "a"), "scaler-run", option,
+                                part)
+        for value, part in (("gpu=0", '"gpu=0"'), ("x=1,1gpu", '"1gpu"'), ("cpu", '"cpu"'), ("gpu=1,", '""')):
+            done = run("scaler-worker", "--offers", value, url)
+            self.assert_ends(done, 1, "")
+            self.assertIn(part, done.stderr.decode())
+        self.assert_refused(run("scaler-run", "--needs=gpu=1", "echo", ":::", "a"), "scaler-run", "--needs",
+                            "--scheduler")
+        self.assert_refused(run("scaler-run", "--task-tag", "t" * 128, "echo", ":::", "a"), "scaler-run", "--task-tag",
+                            "127")
+
+    def test_tenants_and_policies_that_are_wrong_are_named(self):
+        url = "tcp://127.0.0.1:0"
+        for value in ("team", "team:", "team:weight=0", "team:weight=1000001", "team:weight=1,weight=2",
+                      "team:queued=1073741824", "team:running=4294967296", "team:speed=5", "team:weight=1,",
+                      "team:weight=-1"):
+            self.assert_refused(run("scaler-scheduler", "--tenant", value, url), "scaler-scheduler", "--tenant",
+                                f"'{value}'")
+        self.assert_refused(run("scaler-scheduler", "--allocate=best", url), "scaler-scheduler", "--allocate", "'best'")
+        again = run("scaler-scheduler", "--tenant=a:b:weight=1", "--tenant=a:b:queued=1", url)
+        self.assert_ends(again, 1, "")
+        self.assertIn("another one has its name", again.stderr.decode())
+        most = "team:weight=1000000,queued=1073741823,running=4294967295"
+        taken = run("scaler-scheduler", "--tenant", most, "--tenant=*:running=1", "--tenant=:weight=5",
+                    "--allocate=even_load", "--aging=none", "tcp://127.0.0.1:1:1")
+        self.assert_ends(taken, 1, "")
+        self.assertNotIn("tenant", taken.stderr.decode())
 
     def test_letters_may_be_joined_with_each_other_and_with_their_value(self):
         self.assert_ends(run("scaler-run", "-unj2", "echo", ":::", "a"), 0, "echo a\n", "")
