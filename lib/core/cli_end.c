@@ -27,24 +27,30 @@ static void count(struct sc_cli *c, uint8_t reason)
                 c->failed++;
 }
 
-static void announce_graph(const struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out)
+static void announce_graph(const struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out,
+                           struct sc_result *told)
 {
         struct sc_effect *effect = sc_out_add(out, SC_FX_GRAPH);
         effect->msg.kind         = SC_MSG_GRAPH_DONE;
         sc_cli_graph_report(row, &effect->msg.graph_done);
         effect->msg.graph_done.task   = result->task;
         effect->msg.graph_done.reason = result->outcome.reason;
+        if (result->outcome.reason != SC_REASON_DEPENDENCY)
+                return;
+        told->root        = effect->msg.graph_done.root;
+        told->root_reason = effect->msg.graph_done.root_reason;
 }
 
 static void announce(struct sc_cli *c, struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out)
 {
         const uint8_t reason = result->outcome.reason;
         const bool    graph  = row->spec.kind == SC_TASK_GRAPH;
+        struct sc_result told = *result;
         if (graph)
-                announce_graph(row, result, out);
+                announce_graph(row, result, out, &told);
         struct sc_effect *effect = sc_out_add(out, SC_FX_COMPLETE);
         effect->msg.kind         = SC_MSG_RESULT;
-        effect->msg.result       = *result;
+        effect->msg.result       = told;
         if (!graph)
                 count(c, reason);
         sc_cli_graph_answered(c, row, reason, result->root, result->root_reason);

@@ -118,30 +118,6 @@ struct sc_run_share {
         struct sc_run_part part[];
 };
 
-enum { SC_INDICES_MAX = 64 };
-
-struct sc_work_offer {
-        struct sc_view name;
-        uint64_t       amount, free; /* thousandths; 0: a capability */
-        uint32_t       indices;      /* 0: its units have none */
-        uint16_t       room[SC_INDICES_MAX]; /* thousandths that are free of each */
-};
-
-struct sc_run_part {
-        struct sc_view name;   /* in the share's text */
-        uint32_t       offer;  /* UINT32_MAX: of none, and amount is 0 */
-        uint32_t       shared; /* index for what is left beside whole units; SC_INDICES_MAX: none */
-        uint64_t       amount; /* at most what is offered */
-        uint64_t       whole;  /* indices, when it has started */
-};
-
-struct sc_run_share {
-        struct sc_scrap    scrap;
-        struct sc_plan     plan; /* its needs alone */
-        uint32_t           count;
-        struct sc_run_part part[];
-};
-
 struct sc_run {
         struct sc_list  link;   /* in the list of its state */
         struct sc_list  report; /* RUNNING and not yet told STARTED */

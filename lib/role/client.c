@@ -202,7 +202,7 @@ int scaler_client_stats_get(scaler_client *c, scaler_client_stats *out)
 /* ---- submitting ---------------------------------------------------------------------------------------------- */
 
 /* Locked. */
-static int may_submit(const struct scaler_client *c, size_t count, scaler_error *err)
+int sc_client_may_submit(const struct scaler_client *c, size_t count, scaler_error *err)
 {
         if (c->admin)
                 return sc_error_set(err, SC_E_DENIED, "client: an admin client does not submit");
@@ -244,7 +244,7 @@ static int submit_futures(struct scaler_client *c, struct scaler_future **future
                           scaler_error *err)
 {
         sc_gate_lock(c->gate);
-        const int status = may_submit(c, count, err);
+        const int status = sc_client_may_submit(c, count, err);
         bool      first  = false;
         if (!status) {
                 line_up(c, futures, count, wanted);

@@ -13,6 +13,9 @@
 #include "sc_list.h"
 
 struct scaler_client;
+struct sc_job;
+
+void sc_job_destroy(struct sc_job *job); /* job.h */
 
 struct sc_gate { /* counted: the client and each of its futures hold it */
         struct sc_mem        *mem;
@@ -72,6 +75,16 @@ struct scaler_future {
         /* the client's, until the task is submitted */
         struct sc_blob *body;
         struct sc_spec  spec;
+        struct sc_job  *job; /* it depends on others, or is a graph; NULL: neither */
+        /* graphs */
+        uint64_t             graph_at; /* sequence of the graph that it is a target of; 0: none */
+        bool                 graph;    /* it stands for a whole graph: */
+        uint32_t             inner;    /* nodes without a future */
+        struct sc_graph_done counts;   /* locked: of all its nodes ... */
+        struct sc_graph_done told;     /* ... and of its targets (succeeded, cancelled, and failed for the rest) */
+        /* locked: whose end this one's was; 0: its own */
+        uint64_t root;
+        uint32_t root_reason;
 };
 
 /* The task has ended (locked): takes the outcome's bytes, tells waiters and the queue. */

@@ -133,6 +133,20 @@ static int fn_aligned(scaler_task *t, void *ctx)
         return 0;
 }
 
+static int fn_sum(scaler_task *t, void *ctx)
+{
+        int64_t sum = 0;
+        (void)ctx;
+        for (size_t i = 0; i < scaler_task_arg_count(t); i++) {
+                size_t         size;
+                const int64_t *arg = scaler_task_arg(t, i, &size);
+                if (size != sizeof *arg)
+                        return 1;
+                sum += *arg;
+        }
+        return scaler_task_return_copy(t, &sum, sizeof sum);
+}
+
 static int fn_hasty(scaler_task *t, void *ctx)
 {
         (void)ctx;
@@ -158,7 +172,7 @@ void cluster_functions(struct cluster *c, int (*add)(void *to, const scaler_func
         } all[] = { { "echo", fn_echo },   { "fail", fn_fail },         { "code", fn_code },
                     { "block", fn_block }, { "stubborn", fn_stubborn }, { "attempt", fn_attempt },
                     { "defer", fn_defer }, { "big", fn_big },           { "aligned", fn_aligned },
-                    { "hasty", fn_hasty } };
+                    { "hasty", fn_hasty },   { "sum", fn_sum } };
         for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
                 scaler_function f;
                 scaler_init(&f, sizeof f);

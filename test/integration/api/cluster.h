@@ -21,6 +21,7 @@ enum { WAIT_MS = 20000 }; /* far above what anything here takes, even under a sa
  * defer      defers, and completes from another thread with the int32 in its first argument
  * hasty      completes itself though it was not deferred
  * aligned    fails with the number of the first argument that is not aligned for every type
+ * sum        returns the sum of its arguments, int64 all of them
  * big        returns as many bytes as its first argument says
  */
 struct cluster {
