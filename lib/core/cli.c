@@ -186,8 +186,8 @@ void sc_cli_step(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out
                 say_end(c, SC_CLI_GIVING_UP, SC_E_UNREACHABLE, late, sizeof late - 1);
         if (c->phase == SC_CLI_OPEN) {
                 sc_cli_timers(c, out);
+                sc_cli_graphs_run(c, out); /* before anything is sent: it frees rows */
                 sc_cli_pump(c, out);
-                sc_cli_graphs_run(c, out);
         }
         if (c->phase == SC_CLI_CLOSING || c->phase == SC_CLI_GIVING_UP)
                 sc_cli_end_all(c, out);

@@ -354,6 +354,8 @@ bool sc_cli_graph_cull(struct sc_cli *c, struct sc_cli_row *row)
         if (!g)
                 return false;
         rewind_begins(g);
+        if (row->told || row->cancelling != SC_CLI_CANCEL_NONE)
+                return false; /* it ends here, and needs nothing */
         if (row->inner && g->cull && !row->needed) {
                 g->culled++;
                 sc_cli_move_row(c, row, SC_CLI_END);
@@ -487,14 +489,15 @@ static void end_node(struct sc_cli *c, const struct sc_cli_graph *g, struct sc_c
         if (row->inner)
                 sc_cli_move_row(c, row, SC_CLI_END);
         else
-                sc_cli_end(c, row, (enum sc_reason)g->reason, 0, g->text, out);
+                sc_cli_end(c, row, (enum sc_reason)g->reason, 0, c->graph_text, out);
 }
 
 /* True: it is over. */
-static bool end_some(struct sc_cli *c, struct sc_cli_graph *g, uint32_t *visits, struct sc_out *out)
+static bool end_some(struct sc_cli *c, struct sc_cli_graph *g, struct sc_out *out)
 {
+        uint32_t visits = 0;
         for (; g->cursor <= g->sequence + g->admitted; g->cursor++) {
-                if (++*visits > SC_ROWS_MAX || sc_cli_room(out) < 4)
+                if (++visits > SC_ROWS_MAX || sc_cli_room(out) < 4)
                         return false;
                 struct sc_cli_row *row = sc_cli_find(c, (struct sc_id){ c->id, g->cursor });
                 if (row && is_live(row->state))
@@ -503,18 +506,19 @@ static bool end_some(struct sc_cli *c, struct sc_cli_graph *g, uint32_t *visits,
         return true;
 }
 
+/* One a step: what its effects say is lent by the client, since the graph's row goes. */
 void sc_cli_graphs_run(struct sc_cli *c, struct sc_out *out)
 {
-        uint32_t visits = 0;
-        while (!sc_list_empty(&c->graphs_over)) {
-                struct sc_cli_graph *g = SC_CONTAINER(c->graphs_over.next, struct sc_cli_graph, over);
-                if (!end_some(c, g, &visits, out))
-                        return;
-                sc_list_remove(&g->over);
-                struct sc_cli_row *row  = sc_cli_find(c, (struct sc_id){ c->id, g->sequence });
-                const bool         good = g->done.reason == SC_REASON_SUCCESS;
-                const char        *text = g->reason != SC_REASON_CLIENT && g->reason != SC_REASON_SUCCESS ? g->text
-                                          : good ? "" : "not all of its nodes have succeeded";
-                sc_cli_end(c, row, (enum sc_reason)g->done.reason, 0, text, out);
-        }
+        if (sc_list_empty(&c->graphs_over))
+                return;
+        struct sc_cli_graph *g = SC_CONTAINER(c->graphs_over.next, struct sc_cli_graph, over);
+        memcpy(c->graph_text, g->text, sizeof c->graph_text);
+        if (!end_some(c, g, out))
+                return;
+        sc_list_remove(&g->over);
+        struct sc_cli_row   *row    = sc_cli_find(c, (struct sc_id){ c->id, g->sequence });
+        const enum sc_reason reason = (enum sc_reason)g->done.reason;
+        const bool           ours   = g->reason != SC_REASON_CLIENT && g->reason != SC_REASON_SUCCESS;
+        const char          *other  = reason == SC_REASON_SUCCESS ? "" : "not all of its nodes have succeeded";
+        sc_cli_end(c, row, reason, 0, ours ? c->graph_text : other, out);
 }

@@ -261,8 +261,17 @@ static void set_least(const struct sc_cli *c, struct sc_want *want)
         want->kib         = want->kib > want->least_kib ? want->kib : want->least_kib;
 }
 
+/* A graph that is being ended stands in the way of what comes after it, and wants nothing. */
+static bool is_over(const struct sc_cli *c)
+{
+        struct sc_cli_row *row = SC_CONTAINER(c->unsent.next, struct sc_cli_row, link);
+        return row->spec.plan && sc_cli_plan(row)->graph && sc_cli_plan(row)->graph->is_over;
+}
+
 static void ask_for_more(struct sc_cli *c, struct sc_out *out)
 {
+        if (is_over(c))
+                return;
         const uint64_t kib  = (c->bytes + 1023) >> 10, rows = (uint64_t)c->pending + c->held_counted;
         struct sc_want want = { .tasks = more_than(rows, c->grant_tasks, c->want_tasks),
                                 .kib   = more_than(kib, c->grant_kib, c->want_kib) };

@@ -160,6 +160,7 @@ struct sc_cli {
 
         int32_t  end_status;
         char     end_text[SC_TEXT_MAX + 1];
+        char     graph_text[SC_TEXT_MAX + 1]; /* of the graph that is ended in this step */
         uint64_t submitted, succeeded, failed, cancelled;
 };
 
