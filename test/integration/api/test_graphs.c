@@ -542,6 +542,148 @@ START_TEST(a_graph_that_makes_no_sense_is_refused_with_the_place)
 }
 END_TEST
 
+/* ---- another scheduler in the middle ---------------------------------------------------------------------- */
+
+struct site {
+        char              dir[32], url[96];
+        scaler_scheduler *scheduler;
+        scaler_worker    *worker;
+        scaler_client    *client;
+};
+
+static void start_scheduler(struct site *s)
+{
+        scaler_error             err = { .status = 0 };
+        const char              *url = s->url;
+        scaler_scheduler_options o;
+        scaler_init(&o, sizeof o);
+        o.listen       = &url;
+        o.listen_count = 1;
+        ck_assert_msg(scaler_scheduler_create(&o, &s->scheduler, &err) == 0, "%s", err.text);
+        ck_assert_msg(scaler_scheduler_start(s->scheduler, &err) == 0, "%s", err.text);
+}
+
+static int add_worker_function(void *to, const scaler_function *f)
+{
+        return scaler_worker_register(to, f);
+}
+
+static void site_up(struct site *s)
+{
+        scaler_error          err = { .status = 0 };
+        scaler_worker_options wo;
+        scaler_client_options co;
+        snprintf(s->dir, sizeof s->dir, "/tmp/graphs-XXXXXX");
+        ck_assert_ptr_nonnull(mkdtemp(s->dir));
+        snprintf(s->url, sizeof s->url, "ipc://%s/scheduler", s->dir);
+        start_scheduler(s);
+        scaler_init(&wo, sizeof wo);
+        scaler_init(&co, sizeof co);
+        wo.scheduler = co.scheduler = s->url;
+        wo.slots                    = 2;
+        ck_assert_msg(scaler_worker_create(&wo, &s->worker, &err) == 0, "%s", err.text);
+        cluster_functions(&c, add_worker_function, s->worker);
+        ck_assert_msg(scaler_worker_start(s->worker, &err) == 0, "%s", err.text);
+        ck_assert_msg(scaler_client_create(&co, &s->client, &err) == 0, "%s", err.text);
+        ck_assert_msg(scaler_client_start(s->client, &err) == 0, "%s", err.text);
+}
+
+static void site_down(struct site *s)
+{
+        char path[64];
+        scaler_client_destroy(s->client);
+        scaler_worker_destroy(s->worker);
+        scaler_scheduler_destroy(s->scheduler);
+        snprintf(path, sizeof path, "%s/scheduler", s->dir);
+        unlink(path);
+        ck_assert_int_eq(rmdir(s->dir), 0);
+}
+
+/* 0 and 1 end before the other scheduler comes, 2 runs through it, 3 to 5 come after; 1 and 5 are wanted. */
+START_TEST(a_graph_survives_another_scheduler_in_the_middle)
+{
+        struct site      s;
+        const int64_t    one = 1, two = 2;
+        const scaler_arg a = scaler_arg_bytes(&one, 8), b[] = { scaler_arg_result(0), scaler_arg_bytes(&two, 8) };
+        const scaler_arg d[]     = { scaler_arg_result(0), scaler_arg_result(1) };
+        const scaler_arg e[]     = { scaler_arg_result(3), scaler_arg_result(1), scaler_arg_bytes(&one, 8) };
+        const size_t     wait[]  = { 2 }, targets[] = { 1, 4 };
+        scaler_spec      specs[] = { sum_of(&a, 1), sum_of(b, 2), block_after(NULL, 0), sum_of(d, 2), sum_of(e, 3) };
+        specs[3].after_nodes     = wait;
+        specs[3].after_node_count = 1;
+        scaler_future *f[2], *whole;
+        scaler_graph   options;
+        scaler_error   err = { .status = 0 };
+        scaler_init(&options, sizeof options);
+        options.targets      = targets;
+        options.target_count = 2;
+        options.whole        = &whole;
+        site_up(&s);
+        ck_assert_msg(scaler_client_submit_graph(s.client, specs, 5, &options, f, NULL, &err) == 2, "%s", err.text);
+        ck_assert_int_eq(scaler_future_wait(f[0], WAIT_MS), 0);
+        cluster_await_running(&c, 1);
+        scaler_scheduler_destroy(s.scheduler);
+        start_scheduler(&s);
+        cluster_release(&c);
+        expect_number(f[1], 4 + 3 + 1);
+        expect_number(f[0], 3);
+        ck_assert_int_eq(scaler_future_result(whole, WAIT_MS, NULL), 0);
+        scaler_graph_counts counts;
+        scaler_init(&counts, sizeof counts);
+        ck_assert_int_eq(scaler_future_graph(whole, &counts), 0);
+        ck_assert_uint_eq(counts.succeeded, 5);
+        scaler_future_unref(whole);
+        site_down(&s);
+}
+END_TEST
+
+START_TEST(a_graph_that_no_scheduler_may_hold_ends_as_a_limit)
+{
+        struct site              s;
+        scaler_error             err = { .status = 0 };
+        scaler_scheduler_options o;
+        snprintf(s.dir, sizeof s.dir, "/tmp/graphs-XXXXXX");
+        ck_assert_ptr_nonnull(mkdtemp(s.dir));
+        snprintf(s.url, sizeof s.url, "ipc://%s/scheduler", s.dir);
+        const char *url = s.url;
+        scaler_init(&o, sizeof o);
+        o.listen       = &url;
+        o.listen_count = 1;
+        o.tasks_max    = 32;
+        ck_assert_msg(scaler_scheduler_create(&o, &s.scheduler, &err) == 0, "%s", err.text);
+        ck_assert_msg(scaler_scheduler_start(s.scheduler, &err) == 0, "%s", err.text);
+        scaler_worker_options wo;
+        scaler_client_options co;
+        scaler_init(&wo, sizeof wo);
+        scaler_init(&co, sizeof co);
+        wo.scheduler = co.scheduler = s.url;
+        ck_assert_msg(scaler_worker_create(&wo, &s.worker, &err) == 0, "%s", err.text);
+        cluster_functions(&c, add_worker_function, s.worker);
+        ck_assert_msg(scaler_worker_start(s.worker, &err) == 0, "%s", err.text);
+        ck_assert_msg(scaler_client_create(&co, &s.client, &err) == 0, "%s", err.text);
+        ck_assert_msg(scaler_client_start(s.client, &err) == 0, "%s", err.text);
+        const int64_t    one = 1;
+        const scaler_arg a   = scaler_arg_bytes(&one, 8);
+        scaler_spec      specs[30];
+        scaler_future   *f[30], *whole;
+        scaler_graph     options;
+        for (int i = 0; i < 30; i++)
+                specs[i] = sum_of(&a, 1);
+        scaler_init(&options, sizeof options);
+        options.whole = &whole;
+        for (size_t count = 29; count <= 30; count++) { /* 32, less a sixteenth: 30, with the graph itself */
+                ck_assert_int_eq(scaler_client_submit_graph(s.client, specs, count, &options, f, NULL, &err), (int)count);
+                const int status = count == 29 ? 0 : SCALER_E_LIMIT;
+                ck_assert_int_eq(scaler_future_result(whole, WAIT_MS, NULL), status);
+                ck_assert_int_eq(scaler_future_result(f[count - 1], WAIT_MS, NULL), status);
+                for (size_t i = 0; i < count; i++)
+                        scaler_future_unref(f[i]);
+                scaler_future_unref(whole);
+        }
+        site_down(&s);
+}
+END_TEST
+
 int main(void)
 {
         TCase *tests = tcase_create("graphs");
@@ -565,5 +707,7 @@ int main(void)
         tcase_add_test(tests, a_function_reads_what_a_command_printed);
         tcase_add_test(tests, arguments_and_results_beyond_a_mebibyte_are_a_limit);
         tcase_add_test(tests, a_graph_that_makes_no_sense_is_refused_with_the_place);
+        tcase_add_test(tests, a_graph_survives_another_scheduler_in_the_middle);
+        tcase_add_test(tests, a_graph_that_no_scheduler_may_hold_ends_as_a_limit);
         return run_suite("api graphs", tests);
 }
