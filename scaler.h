@@ -487,8 +487,8 @@ typedef struct scaler_spec {
         int64_t     backoff_ms;       /* before the first retry, then doubled each time, +-25 %; 0: at once */
         int64_t     backoff_max_ms;   /* the longest such wait; 0: 60,000 */
         const char *retry_on;         /* failures worth a retry, "1,70-79,timeout,signal"; NULL: all of its own */
-        /* It starts when all these have succeeded, and ends as `dependency` when one of them does not.  Together with the
-         * results it reads at most 131,072. */
+        /* It starts when all these have succeeded, and ends as `dependency` when one of them does not.  Together with
+         * the results it reads at most 131,072. */
         scaler_future *const *after;  /* of the same client; borrows */
         size_t                after_count;
         const size_t         *after_nodes; /* in a graph: indices of specs; borrows */
@@ -587,14 +587,14 @@ SCALER_API int scaler_client_submit_wait(scaler_client *c, const scaler_spec *sp
 /* A graph: specs that depend on each other, by SCALER_ARG_RESULT, SCALER_ARG_NAMED and after_nodes. */
 typedef struct scaler_graph {
         size_t             size;
-        const size_t      *targets;      /* indices of the specs whose results are wanted; NULL: all on which none depends */
+        const size_t      *targets;      /* indices of the specs whose results are wanted; NULL: those nobody reads */
         size_t             target_count;
         const char *const *names;        /* one for each spec, NULL for none; NULL: nothing is named */
         const char        *tag;          /* of the whole, for people and for cancels in bulk; at most 127 bytes */
         bool               fail_fast;    /* the first failure cancels what has not ended; else other branches go on */
         scaler_queue      *queue;        /* where the whole appears when it ends; NULL: nowhere */
         uint64_t           user_data;    /* handed back by the whole's future */
-        scaler_future    **whole;        /* gives a future that ends, without result, when all nodes have; NULL: not wanted */
+        scaler_future    **whole;        /* gives a future that ends when all nodes have; NULL: not wanted */
 } scaler_graph;
 typedef struct scaler_graph_counts {
         size_t   size;
@@ -602,16 +602,16 @@ typedef struct scaler_graph_counts {
         uint32_t skipped; /* because something they depended on did not succeed */
 } scaler_graph_counts;
 /* [any] Hands a whole graph over, checked, and waits for nobody; what no target needs is left out.  Returns how many
- * targets there are; futures (NULL, or with room for that many, at most count) gets one for each, in the order of targets
- * or of specs.  graph_out (NULL: not wanted) is what to cancel for the whole.  Borrows specs, options (NULL: all
- * defaults) and all they point to; gives.  Only targets tell a queue.  A node's result, when it is read, and its
- * arguments have at most 1 MiB together, else it ends as `limit`.  Errors: as scaler_client_submit_many();
- * SCALER_E_INVALID also for a reference to nothing, to itself, in a circle (err names the specs), or a name given twice. */
+ * targets there are; futures (NULL, or with room for that many, at most count) gets one for each, in the order of
+ * targets or of specs.  graph_out (NULL: not wanted) is what to cancel for the whole.  Borrows specs, options (NULL:
+ * all defaults) and all they point to; gives.  Only targets tell a queue.  What a node reads and its arguments have at most
+ * 1 MiB together, else it ends as `limit`.  Errors: as scaler_client_submit_many(); SCALER_E_INVALID also for a
+ * reference to nothing, to itself, in a circle (err names the specs), or a name given twice. */
 SCALER_API int scaler_client_submit_graph(scaler_client *c, const scaler_spec *specs, size_t count,
                                           const scaler_graph *options, scaler_future **futures, scaler_id *graph_out,
                                           scaler_error *err);
-/* [any] How the nodes of an ended graph ended, asked of the future of the whole.  Errors: SCALER_E_INVALID (also another
- * future), SCALER_E_STATE (pending). */
+/* [any] How the nodes of an ended graph ended, asked of the future of the whole.  Errors: SCALER_E_INVALID (also
+ * another future), SCALER_E_STATE (pending). */
 SCALER_API int scaler_future_graph(const scaler_future *f, scaler_graph_counts *out);
 /* [any] Waits until nothing is pending.  Blocks up to timeout_ms.  Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT,
  * SCALER_E_STATE (inside a callback). */

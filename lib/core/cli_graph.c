@@ -409,7 +409,8 @@ void sc_cli_graph_answered(struct sc_cli *c, const struct sc_cli_row *row, uint8
         g->told.succeeded += reason == SC_REASON_SUCCESS;
         g->told.cancelled += reason == SC_REASON_CANCELLED;
         g->told.skipped += reason == SC_REASON_DEPENDENCY;
-        g->told.failed += reason != SC_REASON_SUCCESS && reason != SC_REASON_CANCELLED && reason != SC_REASON_DEPENDENCY;
+        g->told.failed += reason != SC_REASON_SUCCESS && reason != SC_REASON_CANCELLED &&
+                          reason != SC_REASON_DEPENDENCY;
         if (g->told.root_reason == 0 && reason != SC_REASON_SUCCESS && reason != SC_REASON_CANCELLED) {
                 g->told.root        = root != 0 ? root : row->sequence;
                 g->told.root_reason = root != 0 ? root_reason : reason;

@@ -37,7 +37,7 @@ enum sc_cli_state {
         SC_CLI_FREE,
         SC_CLI_UNSENT,
         SC_CLI_SENT,
-        SC_CLI_HELD, /* its future has ended; tasks that depend on it have not, and may have to be sent with its result */
+        SC_CLI_HELD, /* its future has ended; tasks that depend on it may have to be sent with its result */
         SC_CLI_STATES
 };
 enum sc_cli_move { SC_CLI_ADMIT, SC_CLI_SEND, SC_CLI_REWIND, SC_CLI_HOLD, SC_CLI_END, SC_CLI_MOVES };
@@ -206,7 +206,8 @@ sc_ns  sc_cli_timers_at(const struct sc_cli *c);
 size_t sc_cli_graph_size(const struct sc_plan *plan); /* bytes behind a plan */
 void   sc_cli_graph_keep(struct sc_cli_row *row, const struct sc_plan *plan, unsigned char **at);
 void   sc_cli_graph_moved(struct sc_cli *c, struct sc_cli_row *row, enum sc_cli_state from, size_t weight);
-struct sc_cli_graph *sc_cli_graph_of(const struct sc_cli *c, const struct sc_cli_row *row); /* a node's; NULL: no node */
+/* A node's; NULL: it is none. */
+struct sc_cli_graph *sc_cli_graph_of(const struct sc_cli *c, const struct sc_cli_row *row);
 struct sc_cli_row   *sc_cli_graph_head(const struct sc_cli *c, const struct sc_cli_row *row);
 bool   sc_cli_graph_hold(struct sc_cli *c, struct sc_cli_row *row, const struct sc_result *result);
 void   sc_cli_graph_answered(struct sc_cli *c, const struct sc_cli_row *row, uint8_t reason, uint64_t root,

@@ -156,9 +156,10 @@ static void welcome_check(const struct sc_sched *s, const struct sched_client *c
         if (l->welcomed || !sc_list_empty(&c->todo))
                 return;
         SC_ASSERT(c->mine.len > 0);
-        for (uint32_t at = c->mine.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_MINE].next)
-                SC_ASSERT(sc_sched_row(s, at)->state == SC_STATE_CANCELLING || sc_sched_row(s, at)->state == SC_STATE_KEPT ||
-                          sc_sched_row(s, at)->kind == SC_TASK_GRAPH);
+        for (uint32_t at = c->mine.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_MINE].next) {
+                const struct sched_task *t = sc_sched_row(s, at);
+                SC_ASSERT(t->state == SC_STATE_CANCELLING || t->state == SC_STATE_KEPT || t->kind == SC_TASK_GRAPH);
+        }
 }
 
 static void client_check(const struct sc_sched *s, const struct sched_client *c)

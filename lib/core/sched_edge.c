@@ -18,7 +18,8 @@ static bool page_add(struct sc_sched *s)
         uint32_t pages = s->edge_made / SCHED_PAGE;
         if (pages == s->edge_page_cap) {
                 uint32_t            cap  = pages > 0 ? pages * 2 : 16;
-                struct sched_edge **page = sc_mem_resize(s->mem, s->edge_page, pages * sizeof *page, cap * sizeof *page);
+                struct sched_edge **page = s->edge_page;
+                page = sc_mem_resize(s->mem, page, pages * sizeof *page, cap * sizeof *page);
                 if (!page)
                         return false;
                 s->edge_page     = page;

@@ -14,7 +14,8 @@ static bool is_ended(const struct sched_task *t)
 }
 
 /* Edges of the list that starts at `at`, all of them chained where they say and counted as read in `refs`. */
-static uint32_t siblings_check(const struct sc_sched *s, uint32_t at, uint32_t reader, uint32_t *waiting, uint32_t *reads)
+static uint32_t siblings_check(const struct sc_sched *s, uint32_t at, uint32_t reader, uint32_t *waiting,
+                               uint32_t *reads)
 {
         uint32_t count = 0;
         for (; at != SCHED_NONE; at = sc_sched_edge(s, at)->sibling, count++) {

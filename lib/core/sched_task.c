@@ -217,7 +217,7 @@ static void enter(struct sc_sched *s, struct sched_task *t, enum sc_task_state f
 }
 
 /* The only place where a state is written.  After a move to FREE the row is gone.  What has dependencies that have not
- * succeeded waits for them wherever it would be ready else: that is how a run comes back that was kept over our restart. */
+ * succeeded waits for them wherever it would be ready else: so a run comes back that was kept over our restart. */
 void sc_sched_move(struct sc_sched *s, struct sched_task *t, enum sc_task_move move)
 {
         enum sc_task_state from = t->state;

@@ -174,8 +174,8 @@ struct sc_plan {
         struct sc_view needs;    /* canonical amounts (amounts.h); empty: cpu=1 */
         struct sc_view tag;      /* for people and for cancels in bulk; <= SC_NAME_MAX */
         struct sc_view retry_on; /* which failures of its own are tried again: "1,70-79,timeout,signal"; empty: all */
-        /* Graphs.  `after` are dependencies, older tasks of the same client: 8 bytes LE each, a sequence with SC_AFTER_*.
-         * Those that are read come first, in the order of the arguments that they become. */
+        /* Graphs.  `after` are dependencies, older tasks of the same client: 8 bytes each, a sequence with SC_AFTER_*
+         * (after.h).  Those that are read come first, in the order of the arguments that they become. */
         struct sc_view after;
         /* Results: in a SUBMIT those that are known already, one for each that is READ and ENDED; in an ASSIGN all that
          * it reads.  They become the arguments that the body leaves open, in order. */

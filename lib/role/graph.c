@@ -41,8 +41,8 @@ static int check_options(struct work *w, scaler_error *err)
                 return sc_error_set(err, SC_E_INVALID, "graph: tag is longer than 127 bytes");
         for (size_t i = 0; i < o->target_count; i++) {
                 if (o->targets[i] >= w->count)
-                        return sc_error_set(err, SC_E_INVALID, "graph: target %zu is spec %zu, and the last one is %zu", i,
-                                            o->targets[i], w->count - 1);
+                        return sc_error_set(err, SC_E_INVALID, "graph: target %zu is spec %zu, and the last one is %zu",
+                                            i, o->targets[i], w->count - 1);
                 if (w->marks[o->targets[i]] & TARGET)
                         return sc_error_set(err, SC_E_INVALID, "graph: spec %zu is a target twice", o->targets[i]);
                 w->marks[o->targets[i]] |= TARGET;
@@ -57,8 +57,8 @@ static int take_names(struct work *w, scaler_error *err)
                 return 0;
         const int status = sc_names_init(&w->names, w->c->mem, w->o.names, w->count, twice);
         if (status == SC_E_EXISTS)
-                return sc_error_set(err, SC_E_INVALID, "graph: specs %zu and %zu have the same name \"%.60s\"", twice[0],
-                                    twice[1], w->o.names[twice[0]]);
+                return sc_error_set(err, SC_E_INVALID, "graph: specs %zu and %zu have the same name \"%.60s\"",
+                                    twice[0], twice[1], w->o.names[twice[0]]);
         return status ? no_memory(err) : 0;
 }
 
@@ -76,7 +76,8 @@ static int take_specs(struct work *w, scaler_error *err)
         struct sc_job *job    = w->job;
         int            status = 0;
         for (size_t i = 0; i < w->count && !status; i++) {
-                const scaler_spec *spec = (const scaler_spec *)(const void *)((const char *)w->specs + i * w->specs->size);
+                const char        *at   = (const char *)w->specs + i * w->specs->size;
+                const scaler_spec *spec = (const scaler_spec *)(const void *)at;
                 scaler_spec        copy;
                 if (spec->size != w->specs->size)
                         return sc_error_set(err, SC_E_INVALID, "spec %zu: its size differs from that of spec 0", i);
@@ -262,7 +263,7 @@ static int build(struct work *w, scaler_error *err)
         return sc_job_make_room(w->job) ? 0 : no_memory(err);
 }
 
-/* ---- futures ------------------------------------------------------------------------------------------------------ */
+/* ---- futures --------------------------------------------------------------------------------------------------- */
 
 static size_t target_at(const struct work *w, size_t nth, size_t *from)
 {
@@ -345,7 +346,7 @@ static void line_up(struct work *w, bool wanted)
         c->submitted += w->job->order_count;
 }
 
-/* ---- the call ------------------------------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------------------------- */
 
 static void give_futures(const struct work *w, size_t targets, scaler_future **futures)
 {

@@ -54,10 +54,11 @@ static int add(struct sc_wiring *w, uint64_t entry, size_t index, scaler_error *
 static int add_node(struct sc_wiring *w, uint64_t read, size_t node, size_t index, scaler_error *err)
 {
         if (w->nodes == 0)
-                return sc_error_set(err, SC_E_INVALID, "spec %zu: it refers to another spec, and this is no graph", index);
+                return sc_error_set(err, SC_E_INVALID, "spec %zu: it refers to another spec, and this is no graph",
+                                    index);
         if (node >= w->nodes)
-                return sc_error_set(err, SC_E_INVALID, "spec %zu: it refers to spec %zu, and the last one is %zu", index,
-                                    node, w->nodes - 1);
+                return sc_error_set(err, SC_E_INVALID, "spec %zu: it refers to spec %zu, and the last one is %zu",
+                                    index, node, w->nodes - 1);
         if (node == index)
                 return sc_error_set(err, SC_E_INVALID, "spec %zu: it refers to itself", index);
         return add(w, read | node, index, err);

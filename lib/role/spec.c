@@ -74,8 +74,8 @@ static int take_arg(struct sc_wiring *w, const scaler_arg *arg, size_t index, si
         }
         if (view_of(arg, out) == 0)
                 return 0;
-        return sc_error_set(err, SC_E_INVALID, "spec %zu: argument %zu: unknown kind, no bytes, or reserved room in use",
-                            index, position);
+        return sc_error_set(err, SC_E_INVALID,
+                            "spec %zu: argument %zu: unknown kind, no bytes, or reserved room in use", index, position);
 }
 
 static int encode_args(struct sc_mem *mem, struct sc_buf *buf, const scaler_spec *s, size_t index, struct sc_wiring *w,

@@ -4,7 +4,7 @@
  *
  *     bench_graph chain [N [ROUNDS]]   N dependent tasks, and as many one at a time
  *     bench_graph tree|fanin|stencil|million [SECONDS]
- *                                      graphs of that shape for so long (million: one); the scheduler's memory at its peak
+ *                                      graphs of that shape for so long (million: one), and the scheduler's memory
  */
 #include <scaler.h>
 #include <signal.h>
@@ -310,8 +310,8 @@ static void measure_shape(scaler_client *client, const char *shape, long seconds
         } while (!million && seconds_since(begin) < (double)seconds);
         const double took = seconds_since(begin);
         printf("bench_graph shape=%s nodes=%zu graphs=%ld rate=%.0f seconds=%.2f scheduler_before_kib=%ld "
-               "scheduler_peak_kib=%ld\n", shape, s.count, graphs, (double)s.count * (double)graphs / took, took, before,
-               peak_kib(scheduler));
+               "scheduler_peak_kib=%ld\n",
+               shape, s.count, graphs, (double)s.count * (double)graphs / took, took, before, peak_kib(scheduler));
         free(s.specs);
         free(s.args);
 }

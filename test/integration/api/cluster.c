@@ -235,6 +235,13 @@ void cluster_await_running(struct cluster *c, int n)
         ck_assert_int_ge(running, n);
 }
 
+void cluster_nap(struct cluster *c)
+{
+        pthread_mutex_lock(&c->gate->lock);
+        gate_nap(c->gate);
+        pthread_mutex_unlock(&c->gate->lock);
+}
+
 void cluster_down(struct cluster *c)
 {
         cluster_release(c);

@@ -34,6 +34,7 @@ struct cluster {
 void cluster_up(struct cluster *c, int slots);
 void cluster_up_with(struct cluster *c, int slots, const scaler_runtime_options *options);
 void cluster_down(struct cluster *c);
+void cluster_nap(struct cluster *c);                  /* two milliseconds, for polling what nothing tells of */
 void cluster_release(struct cluster *c);              /* block and stubborn return */
 void cluster_await_running(struct cluster *c, int n); /* until n of them have begun */
 void cluster_functions(struct cluster *c, int (*add)(void *to, const scaler_function *f), void *to);

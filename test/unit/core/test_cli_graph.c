@@ -152,7 +152,8 @@ END_TEST
 START_TEST(a_graph_that_no_grant_can_cover_ends_as_a_limit)
 {
         ck_assert(setup_cli(&(struct sc_cli_options){ .pending_max = 0 }, 0));
-        const struct sc_msg welcome = { .kind = SC_MSG_WELCOME, .welcome = { .epoch = 5, .tasks_most = 4, .kib_most = 9 } };
+        const struct sc_msg welcome = { .kind    = SC_MSG_WELCOME,
+                                        .welcome = { .epoch = 5, .tasks_most = 4, .kib_most = 9 } };
         rig.link++;
         step((struct sc_event){ .kind = SC_EV_UP, .link = rig.link, .msg = &welcome, .tasks = 4, .kib = 9 });
         submit_small_graph();
@@ -304,7 +305,8 @@ START_TEST(results_given_with_a_task_stay_in_their_places_beside_held_ones)
 {
         linked(1);
         submit(1);
-        const uint64_t       entries[] = { SC_AFTER_READ | SC_AFTER_ENDED, 1 | SC_AFTER_READ, SC_AFTER_READ | SC_AFTER_ENDED };
+        const uint64_t       given_one = SC_AFTER_READ | SC_AFTER_ENDED;
+        const uint64_t       entries[] = { given_one, 1 | SC_AFTER_READ, given_one };
         const struct sc_view given[]   = { { "first", 5 }, { "last", 4 } };
         const struct sc_plan plan      = { .after = after_of(entries, 3), .results = { given, 2 } };
         ck_assert_int_eq(give(&plan, SC_TASK_FUNCTION), 0);
@@ -328,7 +330,8 @@ START_TEST(what_it_reads_and_its_arguments_beyond_a_mebibyte_are_told_as_a_limit
                 submit_reader(1);
                 const struct sc_msg msg = {
                         .kind   = SC_MSG_RESULT,
-                        .result = { .task = task(1), .outcome = { .result = { bytes, SC_BODY_MAX - 4 + (size_t)more } } },
+                        .result = { .task    = task(1),
+                                    .outcome = { .result = { bytes, SC_BODY_MAX - 4 + (size_t)more } } },
                 };
                 say(&msg);
                 ck_assert_uint_eq(sent_spec(2)->plan->root_reason, more ? SC_REASON_LIMIT : 0);

@@ -530,7 +530,8 @@ START_TEST(dependencies_and_graphs_that_are_not_there_close_the_link)
         for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++)
                 expect_nonsense(5, &plans[i], SC_TASK_FUNCTION);
         const struct sc_plan graphs[] = { { .nodes = 0, .tag = { "t", 1 } }, { .nodes = 1, .graph = 2 },
-                                          { .nodes = 1, .deadline_ms = 5 }, { .nodes = 1, .after = after_of(&entry, 1) } };
+                                          { .nodes = 1, .deadline_ms = 5 },
+                                          { .nodes = 1, .after = after_of(&entry, 1) } };
         for (size_t i = 0; i < sizeof graphs / sizeof graphs[0]; i++)
                 expect_nonsense(5, &graphs[i], SC_TASK_GRAPH);
         submit_inner(4, 2);

@@ -224,6 +224,11 @@ static void submit_again(uint64_t seq, const struct sc_plan *plan, uint8_t kind)
         submit_spec(C, CLIENT, seq, spec);
 }
 
+static struct sc_hold held_run(uint64_t seq)
+{
+        return (struct sc_hold){ .task = task(CLIENT, seq), .epoch = EPOCH + 1, .run = 9, .flags = SC_HOLD_RUNNING };
+}
+
 static void young(void)
 {
         setup((struct sc_sched_options){ .claim_delay = 20 * SC_S });
@@ -233,7 +238,7 @@ static void young(void)
 START_TEST(a_run_kept_over_a_restart_is_adopted_whatever_its_task_waits_for)
 {
         for (int first = 0; first < 2; first++) {
-                const struct sc_hold hold = { .task = task(CLIENT, 2), .epoch = EPOCH + 1, .run = 9, .flags = SC_HOLD_RUNNING };
+                const struct sc_hold hold = held_run(2);
                 const uint64_t       entry = reads(1);
                 const struct sc_plan plan  = { .after = after_of(&entry, 1) };
                 young();
@@ -259,7 +264,7 @@ END_TEST
 
 START_TEST(an_adopted_run_that_is_lost_waits_for_its_dependencies_again)
 {
-        const struct sc_hold hold  = { .task = task(CLIENT, 2), .epoch = EPOCH + 1, .run = 9, .flags = SC_HOLD_RUNNING };
+        const struct sc_hold hold  = held_run(2);
         const uint64_t       entry = reads(1);
         const struct sc_plan plan  = { .after = after_of(&entry, 1) };
         for (int fails = 0; fails < 2; fails++) {
@@ -311,7 +316,7 @@ START_TEST(a_worker_cannot_hold_a_graph)
 {
         pair_up(1, 1);
         submit_graph(1, 1, 0);
-        const struct sc_hold hold = { .task = task(CLIENT, 1), .epoch = EPOCH + 1, .run = 9, .flags = SC_HOLD_RUNNING };
+        const struct sc_hold hold = held_run(1);
         worker_up_holding(W2, WORKER + 1, 1, 1, &hold, 1);
         ck_assert_uint_eq(sends(W2, SC_MSG_DROP), 1);
         teardown();
@@ -385,7 +390,8 @@ static void play(uint64_t seed)
                         for (int i = 0; i < CHANCE_NODES && !(run = run_of(CLIENT, seq)); i++)
                                 seq = seq < CHANCE_NODES + 1 ? seq + 1 : 2;
                         if (run)
-                                done(W, task(CLIENT, seq), run, sc_rng_below(&rng, 20) ? SC_REASON_SUCCESS : SC_REASON_TASK);
+                                done(W, task(CLIENT, seq), run,
+                                     sc_rng_below(&rng, 20) ? SC_REASON_SUCCESS : SC_REASON_TASK);
                 } else if (dice < 87) {
                         cancel(C, task(CLIENT, 2 + sc_rng_below(&rng, CHANCE_NODES)), sc_rng_below(&rng, 2));
                 } else if (dice == 87) {
