@@ -604,8 +604,8 @@ typedef struct scaler_graph_counts {
 /* [any] Hands a whole graph over, checked, and waits for nobody; what no target needs is left out.  Returns how many
  * targets there are; futures (NULL, or with room for that many, at most count) gets one for each, in the order of
  * targets or of specs.  graph_out (NULL: not wanted) is what to cancel for the whole.  Borrows specs, options (NULL:
- * all defaults) and all they point to; gives.  Only targets tell a queue.  What a node reads and its arguments have at most
- * 1 MiB together, else it ends as `limit`.  Errors: as scaler_client_submit_many(); SCALER_E_INVALID also for a
+ * all defaults) and all they point to; gives.  Only targets tell a queue.  What a node reads and its arguments have at
+ * most 1 MiB together, else it ends as `limit`.  Errors: as scaler_client_submit_many(); SCALER_E_INVALID also for a
  * reference to nothing, to itself, in a circle (err names the specs), or a name given twice. */
 SCALER_API int scaler_client_submit_graph(scaler_client *c, const scaler_spec *specs, size_t count,
                                           const scaler_graph *options, scaler_future **futures, scaler_id *graph_out,

@@ -328,13 +328,8 @@ static const char *spec_fault(const struct sc_spec *spec)
         return sc_sched_plan_fault(spec->plan);
 }
 
-static const char *submit_fault(const struct sc_sched *s, const struct sched_client *c, const struct sc_submit *m)
+static const char *submit_fault(const struct sc_sched *s, const struct sc_submit *m)
 {
-        SC_ASSERT(!c->doomed);
-        if (m->task.hi != c->id || m->task.lo == 0)
-                return "a task id that is not its own";
-        if (m->task.lo <= c->known)
-                return NULL; /* said again after a break: what it depends on may be gone, and it is not looked at */
         const char *fault = spec_fault(&m->spec);
         return fault ? fault : sc_sched_node_fault(s, m);
 }
@@ -418,23 +413,44 @@ static void admit(struct sc_sched *s, struct sched_task *t, struct sched_client 
                 sc_sched_move(s, t, delayed ? SC_MOVE_DELAY : SC_MOVE_ADMIT);
 }
 
+/* What is confirmed does not count, though it may not be worked off yet; when the table is full, it is. */
+static void acks_make_room(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
+{
+        if (!c->names && c->mine.len >= c->grant && c->acks > 0)
+                sc_sched_client_ack(s, c, out);
+        for (struct sc_list *at = s->todo_clients.next; s->rows >= s->opt.tasks_max && at != &s->todo_clients;
+             at = at->next) {
+                struct sched_client *other = SC_CONTAINER(at, struct sched_client, todo);
+                if (other->acks > 0)
+                        sc_sched_client_ack(s, other, out);
+        }
+}
+
+static bool is_granted(const struct sc_sched *s, const struct sched_client *c, const struct sc_spec *spec)
+{
+        const uint64_t weight = spec->body.len + sc_sched_constants_size(spec) +
+                                (spec->plan ? spec->plan->after.len : 0);
+        return c->mine.len - c->acks < (uint64_t)c->grant + s->releasing &&
+               c->body_bytes + weight <= c->kib * UINT64_C(1024) + SC_BODY_MAX;
+}
+
 void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct sc_submit *m, struct sc_out *out)
 {
-        struct sched_client *c     = sc_sched_client(s, l->index);
-        const char          *fault = submit_fault(s, c, m);
-        if (fault) {
-                sc_sched_nonsense(s, l, SC_E_PROTOCOL, fault, out);
+        struct sched_client *c = sc_sched_client(s, l->index);
+        SC_ASSERT(!c->doomed);
+        if (m->task.hi != c->id || m->task.lo == 0) {
+                sc_sched_nonsense(s, l, SC_E_PROTOCOL, "a task id that is not its own", out);
                 return;
         }
         if (m->task.lo <= c->known)
                 return; /* said again after a break: it is here, or was, and its result is on its way */
-        const uint64_t room = c->grant + s->releasing + (c->names && s->rows < s->opt.tasks_max ? c->acks : 0);
-        if (c->mine.len >= room && c->acks > 0)
-                sc_sched_client_ack(s, c, out); /* what it has confirmed does not count, though a busy step left it */
-        const uint64_t weight = m->spec.body.len + sc_sched_constants_size(&m->spec) +
-                                (m->spec.plan ? m->spec.plan->after.len : 0);
-        if (c->mine.len >= room ||
-            c->body_bytes + weight > c->kib * UINT64_C(1024) + SC_BODY_MAX) {
+        acks_make_room(s, c, out); /* first: what it depends on must not go after it was looked at */
+        const char *fault = submit_fault(s, m);
+        if (fault) {
+                sc_sched_nonsense(s, l, SC_E_PROTOCOL, fault, out);
+                return;
+        }
+        if (!is_granted(s, c, &m->spec)) {
                 sc_sched_nonsense(s, l, SC_E_FULL, "more tasks or bytes than it was granted", out);
                 return;
         }

@@ -142,7 +142,7 @@ static int fn_sum(scaler_task *t, void *ctx)
                 const int64_t *arg = scaler_task_arg(t, i, &size);
                 if (size != sizeof *arg)
                         return 1;
-                sum += *arg;
+                sum = (int64_t)((uint64_t)sum + (uint64_t)*arg); /* the stencil goes round */
         }
         return scaler_task_return_copy(t, &sum, sizeof sum);
 }
