@@ -31,8 +31,11 @@
  *            New enum values may appear: treat unknown ones as the generic case.
  * Limits.    0: the default.  SCALER_NONE: none at all.  SCALER_UNLIMITED: no limit.
  * Manners.   The library installs no signal handlers, changes no locale, never exits the process, prints
- *            nothing, and keeps errno.  Its threads block all signals.  It is not usable in a child after
- *            fork() without exec(); the parent is not harmed by one.
+ *            nothing, and keeps errno.  Its threads block all signals.
+ * Forks.     A child made by fork() may exec() or end as it likes, and takes no descriptor of the library's
+ *            along over exec().  In it, once its parent has had a runtime, whatever gives a status gives
+ *            SCALER_E_STATE, and unref, wake and destroy do nothing; the parent is not harmed.  A child
+ *            that was forked inside a callback or a task must not return from it.
  */
 #ifndef SCALER_H
 #define SCALER_H
@@ -172,7 +175,8 @@ typedef struct scaler_runtime_options {
         void                   *log_ctx;
         int32_t                 log_level;   /* scaler_log_level */
         bool                    host_driven; /* no thread: the host calls scaler_runtime_turn() */
-        int64_t                 memory_max;  /* bytes this runtime may hold; 0: no limit */
+        int64_t                 memory_max;  /* bytes this runtime may hold; 0: no limit.  A quarter is kept for what is
+                                              * under way: submits are SCALER_E_FULL while the rest is in use */
 } scaler_runtime_options;
 
 /* [any] Makes a runtime and, unless it is host driven, its thread.  Borrows options (NULL: all defaults), gives.
@@ -290,7 +294,8 @@ SCALER_API int scaler_scheduler_create(const scaler_scheduler_options *options, 
                                        scaler_error *err) SCALER_MUST_USE;
 /* [setup] Listens on every address, or on none: after a failure it may be tried again.  Blocks briefly.
  * Errors: SCALER_E_INVALID, SCALER_E_STATE (started before, inside a callback), SCALER_E_ADDRESS, SCALER_E_DENIED
- * (beyond loopback without a token), SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM. */
+ * (beyond loopback without a token), SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM, SCALER_E_IO (no
+ * descriptor or thread to be had). */
 SCALER_API int scaler_scheduler_start(scaler_scheduler *s, scaler_error *err) SCALER_MUST_USE;
 /* [any] The index-th address as it was bound, port 0 resolved; NULL before start and beyond the last.  Lends. */
 SCALER_API const char *scaler_scheduler_address(const scaler_scheduler *s, size_t index);
@@ -350,7 +355,7 @@ SCALER_API int scaler_worker_create(const scaler_worker_options *options, scaler
 /* [setup] Offers a function by its name, at most 4,096 of them.  Borrows function and its name; takes ctx when there is
  * a destroy.  Errors: SCALER_E_INVALID, SCALER_E_EXISTS, SCALER_E_FULL, SCALER_E_STATE (started), SCALER_E_NOMEM. */
 SCALER_API int scaler_worker_register(scaler_worker *w, const scaler_function *function);
-/* [setup] Starts the slot threads and dials in the background.  Blocks briefly.
+/* [setup] Starts the slot threads and dials in the background; after a failure it may be tried again.  Blocks briefly.
  * Errors: SCALER_E_INVALID, SCALER_E_STATE (started before, inside a callback), SCALER_E_ADDRESS,
  * SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM, SCALER_E_IO. */
 SCALER_API int scaler_worker_start(scaler_worker *w, scaler_error *err) SCALER_MUST_USE;
@@ -553,9 +558,10 @@ typedef struct scaler_exit {
  * Errors: SCALER_E_INVALID, SCALER_E_NOMEM, SCALER_E_IO. */
 SCALER_API int scaler_client_create(const scaler_client_options *options, scaler_client **out,
                                     scaler_error *err) SCALER_MUST_USE;
-/* [setup] Dials in the background; from now on tasks may be submitted, linked or not.  Blocks briefly.
+/* [setup] Dials in the background; from now on tasks may be submitted, linked or not.  After a failure it may be tried
+ * again.  Blocks briefly.
  * Errors: SCALER_E_INVALID, SCALER_E_STATE (started before, inside a callback), SCALER_E_ADDRESS,
- * SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM. */
+ * SCALER_E_UNSUPPORTED (no such kind of address), SCALER_E_NOMEM, SCALER_E_IO (no descriptor or thread to be had). */
 SCALER_API int scaler_client_start(scaler_client *c, scaler_error *err) SCALER_MUST_USE;
 /* [any] Waits until it is linked, which nobody has to.  Blocks up to timeout_ms.
  * Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT, SCALER_E_STATE (not started, stopped, inside a callback), or why it gave
@@ -572,8 +578,8 @@ typedef struct scaler_client_stats {
 SCALER_API int scaler_client_stats_get(scaler_client *c, scaler_client_stats *out);
 
 /* [any] Hands a task over and waits for nobody.  Borrows spec and all it points to; gives; out NULL: only the queue
- * will tell.  Errors: SCALER_E_FULL (pending_max), SCALER_E_TOO_BIG, SCALER_E_INVALID, SCALER_E_DENIED (an admin
- * client), SCALER_E_STATE (not started, stopped), SCALER_E_NOMEM, or why the client gave up; err says what and
+ * will tell.  Errors: SCALER_E_FULL (pending_max, memory_max), SCALER_E_TOO_BIG, SCALER_E_INVALID, SCALER_E_DENIED (an
+ * admin client), SCALER_E_STATE (not started, stopped), SCALER_E_NOMEM, or why the client gave up; err says what and
  * where. */
 SCALER_API int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_future **out, scaler_error *err);
 /* [any] All or none of count specs.  Borrows specs, gives; out NULL, or count places.
@@ -622,7 +628,7 @@ SCALER_API int scaler_client_stop(scaler_client *c, int64_t timeout_ms);
 /* [last] Stops first when that was not done, for at most a second.  Its futures stay valid, and have all ended. */
 SCALER_API void scaler_client_destroy(scaler_client *c);
 
-/* The most that may be cancelled by one call is one task here; SCALER_CANCEL_FORCE kills what runs. */
+/* SCALER_CANCEL_FORCE kills what runs. */
 enum { SCALER_CANCEL_FORCE = 1 };
 typedef enum scaler_cancel_outcome {
         SCALER_CANCEL_DONE      = 0, /* ends, or has ended, as cancelled */
@@ -633,6 +639,22 @@ typedef enum scaler_cancel_outcome {
  * Blocks up to timeout_ms.  Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT, SCALER_E_STATE (not started, stopped, inside
  * a callback), SCALER_E_DENIED, or why the client gave up. */
 SCALER_API int scaler_client_cancel(scaler_client *c, scaler_id task, uint32_t flags, int64_t timeout_ms);
+
+/* Which tasks: those that everything said here is true of.  Of a zeroed one: all. */
+typedef struct scaler_selector {
+        size_t      size;
+        const char *tag;    /* that have this tag, at most 127 bytes; NULL: with any tag or none */
+        scaler_id   client; /* of this client, as scaler_client_clients() has it; nil: one's own, an admin's: all */
+} scaler_selector;
+/* [any] Cancels all unfinished tasks that fit, as scaler_client_cancel() does one, and waits until the scheduler has
+ * gone over them; those that run end when they do.  What is submitted afterwards is left alone.  Futures end as usual.
+ * Borrows selector (NULL: all) and its tag; *count_out (NULL: not wanted) becomes how many tasks it was for, an
+ * admin's without those that were being cancelled already.  Blocks up to timeout_ms.
+ * Errors: SCALER_E_INVALID, SCALER_E_DENIED (another client's), SCALER_E_TIMEOUT (it may still be carried out),
+ * SCALER_E_FULL (too many such requests at once), SCALER_E_STATE (not started, stopped, inside a callback),
+ * SCALER_E_UNREACHABLE (an admin's, and the link broke: part may be done), or why the client gave up. */
+SCALER_API int scaler_client_cancel_many(scaler_client *c, const scaler_selector *selector, uint32_t flags,
+                                         int64_t timeout_ms, uint64_t *count_out);
 
 /* [any] Gives one more reference, to the same future. */
 SCALER_API scaler_future *scaler_future_ref(scaler_future *f);
@@ -781,7 +803,8 @@ SCALER_API const char *scaler_task_info_state_name(int32_t state);
  * 0 again after the last; rows[0].size is set; at most `count` (<= 256) rows are written, and their number returned. */
 
 /* [any] Counts of the scheduler.  Blocks up to timeout_ms.  Errors: SCALER_E_DENIED (not an admin), SCALER_E_INVALID,
- * SCALER_E_TIMEOUT, SCALER_E_STATE (not started, inside a callback), SCALER_E_PROTOCOL, or why the client gave up. */
+ * SCALER_E_TIMEOUT, SCALER_E_STATE (not started, inside a callback), SCALER_E_UNREACHABLE (no link, or it broke; ask
+ * again), SCALER_E_FULL (256 asked at once), SCALER_E_PROTOCOL, or why the client gave up. */
 SCALER_API int scaler_client_scheduler_stats(scaler_client *c, int64_t timeout_ms, scaler_scheduler_stats *out);
 /* [any] A page of workers.  Blocks up to timeout_ms.  Errors: as scaler_client_scheduler_stats(). */
 SCALER_API int scaler_client_workers(scaler_client *c, uint64_t *cursor, int64_t timeout_ms, scaler_worker_info *rows,
@@ -814,8 +837,8 @@ SCALER_API int scaler_local_create(const scaler_local_options *options, scaler_l
 /* [setup] With every worker, as scaler_worker_register().  Borrows.  Errors: SCALER_E_INVALID, SCALER_E_EXISTS,
  * SCALER_E_FULL, SCALER_E_STATE (started), SCALER_E_NOMEM. */
 SCALER_API int scaler_local_register(scaler_local *l, const scaler_function *function);
-/* [setup] Starts all of them.  Blocks briefly.  Errors: as scaler_scheduler_start(), scaler_worker_start() and
- * scaler_client_start(); then only scaler_local_destroy() is left. */
+/* [setup] Starts all of them; after a failure it may be tried again, which goes on where it ended.  Blocks briefly.
+ * Errors: as scaler_scheduler_start(), scaler_worker_start() and scaler_client_start(). */
 SCALER_API int scaler_local_start(scaler_local *l, scaler_error *err) SCALER_MUST_USE;
 /* [any] Its client; never to be destroyed by the caller.  Lends. */
 SCALER_API scaler_client *scaler_local_client(scaler_local *l);

@@ -12,6 +12,7 @@
 #include "option.h"
 #include "ready.h"
 #include "signals.h"
+#include "standard.h"
 #include "tenant.h"
 #include "text.h"
 
@@ -182,7 +183,7 @@ int main(int argc, char **argv)
         struct program     program;
         struct option_list urls = { 0 };
         scaler_init(&settings.scheduler, sizeof settings.scheduler);
-        int code = parse(&settings, argc, argv, &program, &urls);
+        int code = standard_fill() ? parse(&settings, argc, argv, &program, &urls) : EXIT_BROKEN;
         if (code == PROGRAM_GOES_ON)
                 code = read_policy(&program, &settings) ? run(&program, &settings, &urls) : EXIT_USAGE;
         tenants_free((scaler_tenant *)(uintptr_t)settings.scheduler.tenants, settings.tenants.count);

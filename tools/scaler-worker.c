@@ -12,6 +12,7 @@
 #include "plugin.h"
 #include "ready.h"
 #include "signals.h"
+#include "standard.h"
 #include "text.h"
 
 enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2 };
@@ -181,7 +182,7 @@ int main(int argc, char **argv)
         gethostname(host, sizeof host - 1);
         snprintf(name, sizeof name, "%s-%ld", host, (long)getpid());
         settings.worker.name = name;
-        int code             = parse(&settings, argc, argv, &program, &words);
+        int code             = standard_fill() ? parse(&settings, argc, argv, &program, &words) : EXIT_BROKEN;
         if (code == PROGRAM_GOES_ON)
                 code = run(&program, &settings);
         access_fini(&settings.access);

@@ -4,7 +4,6 @@
  */
 #include "sc_mem.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +110,21 @@ void sc_mem_release(struct sc_mem *mem, void *ptr, size_t size)
                 return;
         mem->release(mem->ctx, ptr, size);
         give_back(mem, size);
+}
+
+bool sc_mem_beyond(const struct sc_mem *mem, unsigned eighths, size_t more)
+{
+        if (mem->budget == SIZE_MAX)
+                return false;
+        const size_t most = mem->budget / 8 * eighths;
+        const size_t used = atomic_load_explicit(&mem->used, memory_order_relaxed);
+        return used > most || more > most - used;
+}
+
+bool sc_mem_has(const struct sc_mem *mem, size_t size)
+{
+        const size_t used = atomic_load_explicit(&mem->used, memory_order_relaxed);
+        return used <= mem->budget && size <= mem->budget - used;
 }
 
 void *sc_mem_array(struct sc_mem *mem, size_t count, size_t each)

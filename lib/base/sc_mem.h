@@ -7,6 +7,7 @@
 #define SC_MEM_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct sc_mem {
@@ -26,6 +27,16 @@ void *sc_mem_alloc(struct sc_mem *mem, size_t size);
 void *sc_mem_zalloc(struct sc_mem *mem, size_t size);
 void *sc_mem_resize(struct sc_mem *mem, void *ptr, size_t old_size, size_t new_size);
 void  sc_mem_release(struct sc_mem *mem, void *ptr, size_t size);
+
+/*
+ * A budget is kept for what is under way: whoever asks for more is put off while SC_MEM_ASKED eighths of it are in use,
+ * what was asked for begins while SC_MEM_BEGUN are not, and the rest is for what has begun and for links.  `more` bytes
+ * are about to be taken.  False without a budget.
+ */
+enum { SC_MEM_ASKED = 6, SC_MEM_BEGUN = 7 };
+bool sc_mem_beyond(const struct sc_mem *mem, unsigned eighths, size_t more);
+/* Whether the budget has room for so many bytes just now. */
+bool sc_mem_has(const struct sc_mem *mem, size_t size);
 
 /* count * each, or NULL when that overflows. */
 void *sc_mem_array(struct sc_mem *mem, size_t count, size_t each);

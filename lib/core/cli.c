@@ -41,10 +41,12 @@ static void on_result(struct sc_cli *c, const struct sc_result *result, struct s
                 nonsense(c, "a result came of a task that has none", out);
                 return;
         }
-        if (row->state == SC_CLI_UNSENT && !row->resubmitted)
+        if (row->state == SC_CLI_UNSENT && !row->resubmitted) {
                 nonsense(c, "a result came of a task that was never sent", out);
-        else
-                sc_cli_complete(c, row, result, out);
+                return;
+        }
+        sc_cli_output_ends(row, result, out);
+        sc_cli_complete(c, row, result, out);
 }
 
 static void on_bye(struct sc_cli *c, const struct sc_bye *bye, struct sc_out *out)
@@ -66,6 +68,9 @@ static void on_message(struct sc_cli *c, const struct sc_msg *msg, struct sc_out
                 break;
         case SC_MSG_CONFIRM:
                 sc_cli_confirmed(c, &msg->confirm, out);
+                break;
+        case SC_MSG_CONFIRM_MANY:
+                sc_cli_many_confirmed(c, &msg->confirm_many, out);
                 break;
         case SC_MSG_OUTPUT:
                 sc_cli_output(c, &msg->output, out);
@@ -137,6 +142,8 @@ static void on_application(struct sc_cli *c, const struct sc_event *ev, struct s
                 on_submit(c, &ev->msg->submit);
         else if (ev->kind == SC_EV_CANCEL)
                 sc_cli_cancel(c, &ev->msg->cancel, out);
+        else if (ev->kind == SC_EV_CANCEL_MANY)
+                sc_cli_cancel_many(c, &ev->msg->cancel_many, out);
         else if (ev->kind == SC_EV_CONSUMED)
                 sc_cli_consumed(c, ev->task, ev->count, out);
         else if (ev->kind == SC_EV_QUERY)
@@ -164,11 +171,13 @@ static void dispatch(struct sc_cli *c, const struct sc_event *ev, struct sc_out 
                 break;
         case SC_EV_SUBMIT:
         case SC_EV_CANCEL:
+        case SC_EV_CANCEL_MANY:
         case SC_EV_CONSUMED:
         case SC_EV_QUERY:
         case SC_EV_CLOSE:
                 on_application(c, ev, out);
                 break;
+        case SC_EV_BACK:
         case SC_EV_RAN:
         case SC_EV_OUTPUT:
         case SC_EV_DRAIN:
@@ -180,7 +189,9 @@ void sc_cli_step(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out
 {
         static const char late[] = "no scheduler could be reached for too long";
         SC_ASSERT(ev->now >= c->now);
-        c->now = ev->now;
+        c->now    = ev->now;
+        c->tight  = false;
+        c->saying = 0;
         dispatch(c, ev, out);
         if (c->phase == SC_CLI_OPEN && c->link == 0 && c->now >= sc_ns_add(c->lost_at, c->give_up))
                 say_end(c, SC_CLI_GIVING_UP, SC_E_UNREACHABLE, late, sizeof late - 1);
@@ -199,8 +210,12 @@ sc_ns sc_cli_deadline(const struct sc_cli *c)
                 return SC_NEVER;
         if (c->phase != SC_CLI_OPEN || sc_cli_work_left(c) || !sc_list_empty(&c->graphs_over))
                 return c->now;
-        const sc_ns at = c->link == 0 ? sc_ns_add(c->lost_at, c->give_up) : sc_cli_idle_at(c);
-        return sc_ns_min(at, sc_cli_timers_at(c));
+        sc_ns at = sc_cli_timers_at(c);
+        if (c->link == 0)
+                return sc_ns_min(at, sc_ns_add(c->lost_at, c->give_up));
+        if (c->tight)
+                at = sc_ns_min(at, sc_ns_add(c->now, SC_CLI_TIGHT_REST));
+        return sc_ns_min(at, sc_cli_idle_at(c));
 }
 
 /* ---- life ------------------------------------------------------------------------------------------ */

@@ -96,5 +96,11 @@ void sc_cli_check(const struct sc_cli *c)
         SC_ASSERT(c->pending <= c->pending_max);
         SC_ASSERT(last < c->next);
         SC_ASSERT(c->link != 0 || c->ticket_count + c->ask_count == 0);
-        SC_ASSERT(c->phase != SC_CLI_OVER || c->pending == 0);
+        SC_ASSERT(c->phase != SC_CLI_OVER || c->pending + c->many_count == 0);
+        uint32_t sweeping = 0;
+        for (uint32_t i = 0; i < c->many_count; i++)
+                sweeping += c->many[i].state == SC_CLI_MANY_SWEEP;
+        SC_ASSERT(sweeping == c->sweep_count && (c->sweep_count > 0 || !c->sweep));
+        const struct sc_id at = { .hi = c->id, .lo = c->sweep ? c->sweep->sequence : 0 };
+        SC_ASSERT(!c->sweep || sc_cli_find(c, at) == c->sweep);
 }

@@ -202,6 +202,7 @@ void sc_cli_end_all(struct sc_cli *c, struct sc_out *out)
                         sc_cli_end(c, row, reason, c->end_status, c->end_text, out);
                         continue;
                 }
+                sc_cli_many_end(c, out);
                 c->phase                 = SC_CLI_OVER;
                 struct sc_effect *effect = sc_out_add(out, closing ? SC_FX_CLOSED : SC_FX_GIVE_UP);
                 effect->status           = closing ? 0 : c->end_status;

@@ -5,6 +5,7 @@
 #include "cli_own.h"
 
 #include "sc_assert.h"
+#include "sc_mem.h"
 #include "sc_status.h"
 
 static void close_link(struct sc_cli *c, int status, const char *text, struct sc_out *out)
@@ -29,6 +30,7 @@ static void start_over(struct sc_cli *c, const struct sc_welcome *welcome)
         sc_list_splice(&c->cancels_sent, &c->cancels_due);
         sc_list_splice(&c->cancels_due, &c->cancels_sent);
         sc_list_splice(&c->streams_due, &c->streams);
+        sc_cli_many_up(c, !known);
 }
 
 void sc_cli_up(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out)
@@ -53,6 +55,7 @@ void sc_cli_down(struct sc_cli *c, struct sc_out *out)
         c->want_tasks = c->want_kib = 0;
         c->want_least = c->want_least_kib = 0;
         sc_cli_queries_down(c, out);
+        sc_cli_many_down(c, out);
 }
 
 /* ---- rewind -------------------------------------------------------------------------------------- */
@@ -149,14 +152,22 @@ static bool make_ready(struct sc_cli *c, struct sc_cli_row *row)
         return true;
 }
 
+/* A frame holds a task's bytes once more.  While memory is short one task at a time is under way. */
+static bool is_tight(struct sc_cli *c)
+{
+        c->tight = sent_count(c) > 0 && sc_mem_beyond(c->mem, SC_MEM_BEGUN, c->saying);
+        return c->tight;
+}
+
 static void send_tasks(struct sc_cli *c, struct sc_out *out)
 {
-        while (!sc_list_empty(&c->unsent) && sc_cli_room(out) > 0) {
+        while (!sc_list_empty(&c->unsent) && sc_cli_room(out) > 0 && !is_tight(c)) {
                 struct sc_cli_row *row = SC_CONTAINER(c->unsent.next, struct sc_cli_row, link);
                 if (row->spec.plan && !make_ready(c, row))
                         return;
                 if (!fits(c, row))
                         return;
+                c->saying += sc_cli_weight(row);
                 sc_cli_move_row(c, row, SC_CLI_SEND);
                 if (row->cancelling != SC_CLI_CANCEL_NONE && !sc_list_empty(&row->cancel)) {
                         sc_list_remove(&row->cancel);
@@ -210,8 +221,9 @@ static uint32_t kept_tasks(const struct sc_cli *c)
 
 static uint32_t kept_kib(const struct sc_cli *c)
 {
-        const uint64_t used = 2 * ((c->bytes + 1023) >> 10);
-        return larger(used, c->grant_kib >= SC_CLI_IDLE_KIB ? SC_CLI_IDLE_KIB : SC_CLI_LEAST_KIB);
+        const uint64_t used  = 2 * ((c->bytes + 1023) >> 10);
+        const bool     usual = c->first_kib >= SC_CLI_IDLE_KIB && c->grant_kib >= SC_CLI_IDLE_KIB;
+        return larger(used, usual ? SC_CLI_IDLE_KIB : SC_CLI_LEAST_KIB);
 }
 
 static bool has_surplus(const struct sc_cli *c)
@@ -238,6 +250,8 @@ static void give_grant_back(struct sc_cli *c, struct sc_out *out)
 
 void sc_cli_granted(struct sc_cli *c, uint32_t tasks, uint32_t kib)
 {
+        if (!c->granted)
+                c->first_kib = kib;
         c->granted = true;
         if (c->lowering && tasks <= c->want_tasks && kib <= c->want_kib)
                 c->lowering = false;
@@ -293,13 +307,15 @@ static void ask_for_grant(struct sc_cli *c, struct sc_out *out)
 
 void sc_cli_pump(struct sc_cli *c, struct sc_out *out)
 {
-        if (c->link == 0)
+        sc_cli_many_sweep(c, out);
+        if (c->link == 0 || sc_cli_sweeping(c))
                 return;
         if (c->rewinding)
                 rewind(c, out);
         if (c->rewinding)
                 return;
         send_cancels(c, out);
+        sc_cli_many_send(c, out);
         send_streams(c, out);
         send_tasks(c, out);
         if (c->role == SC_ROLE_CLIENT)
@@ -308,7 +324,10 @@ void sc_cli_pump(struct sc_cli *c, struct sc_out *out)
 
 bool sc_cli_work_left(const struct sc_cli *c)
 {
+        if (sc_cli_sweeping(c))
+                return true;
         if (c->link == 0)
                 return false;
-        return c->rewinding || !sc_list_empty(&c->cancels_due) || !sc_list_empty(&c->streams_due) || may_send(c);
+        return c->rewinding || sc_cli_many_left(c) || !sc_list_empty(&c->cancels_due) ||
+               !sc_list_empty(&c->streams_due) || (may_send(c) && !c->tight);
 }

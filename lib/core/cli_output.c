@@ -117,6 +117,21 @@ void sc_cli_output(struct sc_cli *c, const struct sc_output *output, struct sc_o
                 wonder(c, row, output, out);
 }
 
+/* The end of a run that streamed nothing brings its output along, if any: what came before is of another run. */
+void sc_cli_output_ends(struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out)
+{
+        struct sc_cli_stream    *stream  = &row->stream;
+        const struct sc_outcome *outcome = &result->outcome;
+        const bool               of_run  = outcome->reason == SC_REASON_SUCCESS || outcome->how != SC_HOW_NONE;
+        if (stream->received == 0 || outcome->streamed > 0 || !of_run)
+                return;
+        struct sc_effect *effect = sc_out_add(out, SC_FX_DELIVER);
+        effect->status           = true;
+        effect->msg.kind         = SC_MSG_OUTPUT;
+        effect->msg.output       = (struct sc_output){ .task = result->task, .bytes = { "", 0 } };
+        stream->consumed = stream->received = 0;
+}
+
 /* The limit is raised when half the window has been taken, or all that came. */
 void sc_cli_consumed(struct sc_cli *c, struct sc_id task, uint64_t bytes, struct sc_out *out)
 {

@@ -18,6 +18,7 @@
 enum {
         SC_CLI_PAGE     = 64,  /* sequences per page */
         SC_CLI_ASKS_MAX = 256, /* queries, and cancels of an admin, without an answer */
+        SC_CLI_MANY_MAX = 8,   /* cancels of many without an answer */
         SC_CLI_ROOM     = 16,  /* effects kept free for what follows a bulk of them */
         SC_CLI_IDLE_TASKS = 1024, /* what an idle client keeps of its grant */
         SC_CLI_IDLE_KIB   = 1024,
@@ -25,6 +26,7 @@ enum {
 };
 
 #define SC_CLI_IDLE_AFTER SC_S
+#define SC_CLI_TIGHT_REST (10 * SC_MS) /* between two looks at whether there is memory again */
 
 /*
  *                SEND   REWIND   HOLD   END
@@ -43,6 +45,17 @@ enum sc_cli_state {
 enum sc_cli_move { SC_CLI_ADMIT, SC_CLI_SEND, SC_CLI_REWIND, SC_CLI_HOLD, SC_CLI_END, SC_CLI_MOVES };
 
 enum sc_cli_cancel { SC_CLI_CANCEL_NONE, SC_CLI_CANCEL_ASKED, SC_CLI_CANCEL_FORCED };
+
+/* OVER: the scheduler that it was for is no more, and what it was for ends here. */
+enum sc_cli_many_state { SC_CLI_MANY_SWEEP, SC_CLI_MANY_DUE, SC_CLI_MANY_SENT, SC_CLI_MANY_OVER };
+
+struct sc_cli_many {
+        uint64_t client, up_to, count; /* count: of rows it is for */
+        uint32_t ticket;
+        uint8_t  state, tag_len;
+        bool     force, asks; /* asks: some of them were sent */
+        char     tag[SC_NAME_MAX];
+};
 
 /* What becomes of the client as a whole. */
 enum sc_cli_phase { SC_CLI_OPEN, SC_CLI_CLOSING, SC_CLI_GIVING_UP, SC_CLI_OVER };
@@ -148,15 +161,22 @@ struct sc_cli {
         uint32_t want_tasks, want_kib; /* as last told on this link */
         uint32_t want_least, want_least_kib;
         bool     granted;  /* a grant has come on this link */
+        uint32_t first_kib; /* that one: less than usual at a small scheduler, or one of many clients */
         bool     lowering; /* we said that less will do, and the scheduler has not yet answered */
         bool     rewinding;
         uint64_t rewind_to; /* rows above are unknown to the scheduler */
         bool     rewind_strange; /* it is another scheduler, or one that forgot us */
         bool     want_room;
+        bool     tight;  /* a task was put off in this step until there is memory for its frame */
+        size_t   saying; /* bytes of the tasks that this step sends: frames will hold them */
 
         uint32_t     ticket_count, ask_count;
         uint32_t     ticket[SC_CLI_ASKS_MAX];
         struct sc_id ask[SC_CLI_ASKS_MAX]; /* cancels of an admin */
+
+        struct sc_cli_many many[SC_CLI_MANY_MAX]; /* in the order of their coming */
+        uint32_t           many_count, sweep_count; /* sweep_count: those still to go over the rows */
+        struct sc_cli_row *sweep; /* the next row for the first of these; NULL: none is left */
 
         int32_t  end_status;
         char     end_text[SC_TEXT_MAX + 1];
@@ -244,8 +264,22 @@ void sc_cli_end_all(struct sc_cli *c, struct sc_out *out);
 
 /* cli_output.c */
 void sc_cli_output(struct sc_cli *c, const struct sc_output *output, struct sc_out *out);
+/* Before it does. */
+void sc_cli_output_ends(struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out);
 void sc_cli_consumed(struct sc_cli *c, struct sc_id task, uint64_t bytes, struct sc_out *out);
 void sc_cli_output_again(struct sc_cli *c, struct sc_cli_row *row, struct sc_out *out);
+
+/* cli_many.c: cancels of many */
+void sc_cli_cancel_many(struct sc_cli *c, const struct sc_cancel_many *ask, struct sc_out *out);
+void sc_cli_many_leave(struct sc_cli *c, const struct sc_cli_row *row); /* it is about to leave its list for good */
+bool sc_cli_sweeping(const struct sc_cli *c);
+void sc_cli_many_sweep(struct sc_cli *c, struct sc_out *out);
+void sc_cli_many_send(struct sc_cli *c, struct sc_out *out);
+bool sc_cli_many_left(const struct sc_cli *c);
+void sc_cli_many_confirmed(struct sc_cli *c, const struct sc_confirm_many *confirm, struct sc_out *out);
+void sc_cli_many_up(struct sc_cli *c, bool strange);
+void sc_cli_many_down(struct sc_cli *c, struct sc_out *out);
+void sc_cli_many_end(struct sc_cli *c, struct sc_out *out);
 
 /* cli_query.c */
 void sc_cli_query(struct sc_cli *c, const struct sc_query_msg *query, struct sc_out *out);

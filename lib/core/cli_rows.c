@@ -179,6 +179,7 @@ void sc_cli_move_row(struct sc_cli *c, struct sc_cli_row *row, enum sc_cli_move 
 {
         const enum sc_cli_state from = row->state, next = moves[row->state][move];
         SC_ASSERT(next != NEVER_MOVES);
+        sc_cli_many_leave(c, row);
         sc_list_remove(&row->link);
         row->state          = (uint8_t)next;
         const size_t weight = sc_cli_weight(row);

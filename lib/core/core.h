@@ -23,19 +23,21 @@ typedef uint64_t sc_link_id; /* one connection, never reused; 0: none */
 enum sc_event_kind {
         SC_EV_TICK = 1, /* the deadline has come, or just because */
         SC_EV_UP,       /* link: its hello (scheduler: HELLO; the others: WELCOME) is in `msg` */
-        SC_EV_DOWN,     /* link is gone, after UP */
+        SC_EV_DOWN,     /* link is gone, after UP: `status`; SC_E_NOMEM: memory was wanting, and nobody is to blame */
         SC_EV_MSG,      /* link said `msg`, which its role may say */
         SC_EV_ACKED,    /* link: `count` more of the RESULTs or DONEs sent on it are confirmed, oldest first */
         SC_EV_GRANT,    /* link: the other side's limits are now `tasks` rows and `kib` KiB */
         /* client */
         SC_EV_SUBMIT,   /* the application: msg.submit; call sc_cli_admissible() first */
         SC_EV_CANCEL,   /* the application: msg.cancel */
+        SC_EV_CANCEL_MANY, /* the application: msg.cancel_many; up_to 0: all that is admitted */
         SC_EV_CONSUMED, /* the application has taken output: `task`, `count` bytes more */
         SC_EV_QUERY,    /* the application: msg.query */
         SC_EV_CLOSE,    /* the application closes the client: say BYE, end all futures */
         /* worker */
         SC_EV_RAN,      /* a run is over: `run`, `outcome` */
         SC_EV_OUTPUT,   /* a run printed: `run`, `stream`, `bytes`; one at a time, the next after SC_FX_READ_MORE */
+        SC_EV_BACK,     /* a run has not begun and will not: `run`, for which SC_FX_TAKE_BACK asked */
         SC_EV_DRAIN     /* take nothing more, give queued runs back, finish running ones, then BYE */
 };
 
@@ -50,6 +52,7 @@ struct sc_event {
         uint64_t                 run;
         uint64_t                 count;
         uint32_t                 tasks, kib;
+        int32_t                  status;
         uint8_t                  stream;
 };
 
@@ -63,12 +66,13 @@ enum sc_effect_kind {
         SC_FX_GRAPH,     /* msg.graph_done: the counts of a graph, whose COMPLETE is the next effect */
         SC_FX_CONFIRM,   /* msg.confirm: the answer to a cancel */
         SC_FX_DELIVER,   /* msg.output: new bytes, in order, each once; status 1 (restart): forget earlier ones */
-        SC_FX_REPLY,     /* msg.*_row or msg.query_end */
+        SC_FX_REPLY,     /* msg.*_row or msg.query_end; msg.confirm_many: the answer to a cancel of many */
         SC_FX_ROOM,      /* there is room for submits again after sc_cli_admissible() said no */
         SC_FX_GIVE_UP,   /* status, text: the role cannot go on (refused, version, unreachable too long) */
         SC_FX_CLOSED,    /* SC_EV_CLOSE or SC_EV_DRAIN is carried out as far as this core is concerned */
         /* worker */
-        SC_FX_RUN,       /* msg.assign: a slot is free for it; start it now */
+        SC_FX_RUN,       /* msg.assign: start it as soon as a slot is free, which may be now */
+        SC_FX_TAKE_BACK, /* run: unless it has begun, it shall not; then SC_EV_BACK comes before any other event */
         SC_FX_STOP,      /* run, status = enum sc_stop_how */
         SC_FX_READ_MORE  /* run: the next SC_EV_OUTPUT is welcome */
 };

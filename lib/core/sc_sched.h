@@ -21,7 +21,7 @@ struct sc_tenant_options {
 
 /* Who gets a task.  SPREAD: the least loaded worker that fits, in runs when the queue is deep and its tasks are short.
  * EVEN_LOAD: strictly the one with the fewest tasks for its slots, one task at a time.  CAPABILITY: the one with the
- * fewest tasks among those that offer what is needed, one at a time, as the names alone say: amounts are not counted. */
+ * fewest tasks among those that offer what is needed, one at a time, as the names say: amounts are not counted. */
 enum sc_allocate { SC_ALLOCATE_SPREAD, SC_ALLOCATE_EVEN_LOAD, SC_ALLOCATE_CAPABILITY };
 
 struct sc_sched_options {

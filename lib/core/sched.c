@@ -69,6 +69,12 @@ bool sc_sched_bulk(struct sc_sched *s, const struct sc_out *out)
         return false;
 }
 
+bool sc_sched_tight(struct sc_sched *s)
+{
+        s->tight = s->tight || sc_mem_beyond(s->mem, SC_MEM_BEGUN, s->saying);
+        return s->tight;
+}
+
 /* ---- links -------------------------------------------------------------------------------------*/
 
 struct sched_link *sc_sched_link(const struct sc_sched *s, sc_link_id link)
@@ -85,16 +91,16 @@ static void link_remove(struct sc_sched *s, struct sched_link *l)
         sc_mem_release(s->mem, l, sizeof *l);
 }
 
-/* Lost, or left in order: then nobody is charged and nothing is waited for. */
-static void link_down(struct sc_sched *s, struct sched_link *l, bool orderly, struct sc_out *out)
+/* Left in order: then nobody is charged and nothing is waited for. */
+static void link_down(struct sc_sched *s, struct sched_link *l, enum sched_parting how, struct sc_out *out)
 {
         uint8_t  role  = l->role;
         uint32_t index = l->index;
         link_remove(s, l);
         if (role == SC_ROLE_WORKER)
-                sc_sched_worker_down(s, sc_sched_worker(s, index), orderly, out);
+                sc_sched_worker_down(s, sc_sched_worker(s, index), how, out);
         else if (role == SC_ROLE_CLIENT)
-                sc_sched_client_down(s, sc_sched_client(s, index), orderly);
+                sc_sched_client_down(s, sc_sched_client(s, index), how == SCHED_LEFT);
         else
                 s->admin_links--;
 }
@@ -107,10 +113,16 @@ static void close_send(struct sc_out *out, sc_link_id link, int status, const ch
         effect->text             = text;
 }
 
+/* Where memory was wanting, on either side, the peer did nothing wrong and will be back. */
+static enum sched_parting lost_or_spared(int status)
+{
+        return status == SC_E_NOMEM ? SCHED_SPARED : SCHED_LOST;
+}
+
 void sc_sched_close(struct sc_sched *s, struct sched_link *l, int status, const char *text, struct sc_out *out)
 {
         close_send(out, l->id, status, text);
-        link_down(s, l, false, out);
+        link_down(s, l, lost_or_spared(status), out);
 }
 
 void sc_sched_nonsense(struct sc_sched *s, struct sched_link *l, int status, const char *text, struct sc_out *out)
@@ -132,6 +144,10 @@ static const char *worker_fault(const struct sc_hello *h)
                 return "a number of slots out of bounds";
         if (h->function_count > SC_FUNCTIONS_MAX || h->hold_count > SC_HOLDS_MAX)
                 return "too many functions or held runs";
+        struct sched_amount offers[SC_AMOUNTS_MAX + 1];
+        uint32_t            count;
+        if (!sc_sched_offers(h, offers, &count))
+                return "offers that are not canonical";
         for (uint32_t i = 0; i < h->function_count; i++) {
                 if (h->functions[i].len == 0 || h->functions[i].len > SC_NAME_MAX)
                         return "a function's name out of bounds";
@@ -149,6 +165,8 @@ static const char *hello_fault(const struct sc_hello *h)
                 return "a protocol version that is not spoken here";
         if (h->name.len > SC_NAME_MAX || h->tenant.len > SC_NAME_MAX)
                 return "a name that is too long";
+        if (h->weight > SC_WEIGHT_MAX)
+                return "a weight out of bounds";
         return h->role == SC_ROLE_WORKER ? worker_fault(h) : NULL;
 }
 
@@ -249,7 +267,7 @@ static void on_msg(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         } else if (m->kind == SC_MSG_BYE) {
                 close_send(out, l->id, SC_OK, "bye");
                 /* With a status it is the link that was given up, and its peer may be here on another one. */
-                link_down(s, l, m->bye.status == SC_OK, out);
+                link_down(s, l, m->bye.status == SC_OK ? SCHED_LEFT : lost_or_spared(m->bye.status), out);
         } else if (!l->welcomed) {
                 sc_sched_nonsense(s, l, SC_E_PROTOCOL, "words before it was welcomed", out);
         } else if (l->role == SC_ROLE_WORKER) {
@@ -263,7 +281,7 @@ static void on_down(struct sc_sched *s, const struct sc_event *ev, struct sc_out
 {
         struct sched_link *l = sc_sched_link(s, ev->link);
         if (l)
-                link_down(s, l, false, out);
+                link_down(s, l, lost_or_spared(ev->status), out);
 }
 
 static void on_acked(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out)
@@ -303,9 +321,11 @@ static void handle(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         case SC_EV_GRANT: on_grant(s, ev); break;
         case SC_EV_SUBMIT:
         case SC_EV_CANCEL:
+        case SC_EV_CANCEL_MANY:
         case SC_EV_CONSUMED:
         case SC_EV_QUERY:
         case SC_EV_CLOSE:
+        case SC_EV_BACK:
         case SC_EV_RAN:
         case SC_EV_OUTPUT:
         case SC_EV_DRAIN: SC_UNREACHABLE();
@@ -336,6 +356,8 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         s->note_len = 0;
         s->more     = false;
         s->speaking = SCHED_NONE;
+        s->tight    = false;
+        s->saying   = 0;
         bury(s);
         handle(s, ev, out);
         sc_sched_plans_run(s, out);
@@ -352,12 +374,6 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         sc_sched_grants_round(s, out);
 }
 
-static bool may_balance(const struct sc_sched *s)
-{
-        const struct sched_worker *idle = sc_heap_top(&s->roomy);
-        return s->balance_due && s->excess > 0 && idle && idle->assigned < idle->slots;
-}
-
 sc_ns sc_sched_deadline(const struct sc_sched *s)
 {
         if (s->more)
@@ -372,8 +388,9 @@ sc_ns sc_sched_deadline(const struct sc_sched *s)
                 at = sc_ns_min(at, s->claim_end);
         if (s->orphans.head != SCHED_NONE)
                 at = sc_ns_min(at, sc_ns_add(sc_sched_row(s, s->orphans.head)->since, s->opt.client_grace));
-        if (may_balance(s))
-                at = sc_ns_min(at, s->balance_at);
+        at = sc_ns_min(at, sc_sched_balance_deadline(s));
+        if (s->tight)
+                at = sc_ns_min(at, sc_ns_add(s->now, SCHED_TIGHT_REST));
         return sc_ns_max(at, s->now);
 }
 
@@ -390,7 +407,23 @@ static void options_complete(struct sc_sched_options *o)
         o->silent_ms        = o->silent_ms > 0 ? o->silent_ms : 10000;
         o->client_grace     = o->client_grace > 0 ? o->client_grace : 60 * SC_S;
         o->claim_delay      = o->claim_delay > 0 ? o->claim_delay : SC_S;
+        o->aging             = o->aging > 0 ? o->aging : 60 * SC_S;
+        if (o->aging != SC_NEVER && o->aging > SCHED_AGING_MAX)
+                o->aging = SCHED_AGING_MAX;
         o->name[SC_NAME_MAX] = '\0';
+}
+
+/* Of a budget rows may take an eighth, arguments and results a quarter: what is granted is there.  Frames, which hold
+ * bytes once more while they leave, buffers of links and the reserve are the rest. */
+static void options_fit(struct sc_sched_options *o, size_t budget)
+{
+        if (budget == SIZE_MAX)
+                return;
+        const uint64_t rows  = budget / 8 / (sizeof(struct sched_page) / SCHED_PAGE) + 1;
+        const uint64_t bytes = budget / 4 > 2 * SC_BODY_MAX ? budget / 4 : 2 * SC_BODY_MAX;
+        o->tasks_max         = o->tasks_max < rows ? o->tasks_max : (uint32_t)rows;
+        o->client_tasks_max  = o->client_tasks_max < rows ? o->client_tasks_max : (uint32_t)rows;
+        o->bytes_max         = o->bytes_max < bytes ? o->bytes_max : bytes;
 }
 
 static void lists_init(struct sc_sched *s)
@@ -412,24 +445,38 @@ struct sc_sched *sc_sched_create(struct sc_mem *mem, const struct sc_sched_optio
         s->mem = mem;
         s->opt = *options;
         options_complete(&s->opt);
+        options_fit(&s->opt, mem->budget);
         s->now = s->start = options->now;
         s->claim_end      = sc_ns_add(s->start, s->opt.claim_delay);
         lists_init(s);
-        sc_map_init(&s->class_map, mem);
+        sc_map_init(&s->function_map, mem);
+        sc_map_init(&s->set_map, mem);
+        sc_map_init(&s->crew_map, mem);
+        sc_map_init(&s->parts, mem);
+        sc_map_init(&s->tenant_map, mem);
         sc_map_init(&s->links, mem);
         sc_map_init(&s->peers, mem);
         sc_map_init(&s->clients, mem);
         sc_map_init(&s->tallies, mem);
-        sc_heap_init(&s->roomy, mem, sc_sched_roomier, sc_sched_roomy_moved);
+        sc_heap_init(&s->roomy, mem, sc_sched_crew_roomier, sc_sched_crew_moved);
+        s->rested_at = SC_NEVER;
         sc_sched_tasks_init(s);
-        return s;
+        if (sc_sched_sets_init(s) && sc_sched_tenants_init(s))
+                return s;
+        sc_sched_destroy(s);
+        return NULL;
 }
 
 static void peers_destroy(struct sc_sched *s)
 {
         for (uint32_t i = 0; i < s->worker_at.len; i++) {
-                if (s->worker_at.at[i])
-                        sc_sched_worker_free(s, sc_sched_worker(s, i));
+                struct sched_worker *w = sc_sched_worker(s, i);
+                if (!w)
+                        continue;
+                sc_sched_worker_leaves_room(s, w);
+                if (!w->gone)
+                        sc_sched_crew_live(s, w->crew, false);
+                sc_sched_worker_free(s, w);
         }
         for (uint32_t i = 0; i < s->client_at.len; i++) {
                 if (s->client_at.at[i])
@@ -438,11 +485,6 @@ static void peers_destroy(struct sc_sched *s)
         size_t cursor = 0;
         for (struct sched_link *l; (l = sc_map_each(&s->links, &cursor)) != NULL;)
                 sc_mem_release(s->mem, l, sizeof *l);
-        for (uint32_t i = 0; i < s->classes.len; i++) {
-                struct sched_class *c = s->classes.at[i];
-                if (c)
-                        sc_mem_release(s->mem, c, sizeof *c + c->name_len);
-        }
 }
 
 void sc_sched_destroy(struct sc_sched *s)
@@ -455,16 +497,21 @@ void sc_sched_destroy(struct sc_sched *s)
         sc_sched_edges_fini(s);
         sc_mem_release(s->mem, s->inputs, s->inputs_cap * sizeof *s->inputs);
         sc_mem_release(s->mem, s->told, s->told ? SC_EFFECTS_MAX * sizeof *s->told : 0);
+        sc_sched_lanes_fini(s);
         peers_destroy(s);
         sc_sched_tallies_fini(s);
-        sc_sched_table_fini(&s->classes, s->mem);
+        sc_sched_sets_fini(s);
+        sc_sched_tenants_fini(s);
+        sc_sched_table_fini(&s->functions, s->mem);
+        sc_sched_table_fini(&s->crews, s->mem);
         sc_sched_table_fini(&s->client_at, s->mem);
         sc_sched_table_fini(&s->worker_at, s->mem);
         sc_mem_release(s->mem, s->active, s->active_cap * sizeof *s->active);
         sc_mem_release(s->mem, s->ask, s->ask_cap * sizeof *s->ask);
         sc_heap_fini(&s->plans);
         sc_heap_fini(&s->roomy);
-        sc_map_fini(&s->class_map);
+        sc_map_fini(&s->function_map);
+        sc_map_fini(&s->crew_map);
         sc_map_fini(&s->links);
         sc_map_fini(&s->peers);
         sc_map_fini(&s->clients);

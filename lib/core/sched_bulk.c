@@ -86,7 +86,7 @@ static bool is_its(const struct sched_bulk *b, const struct sched_task *t)
 {
         const bool over = t->state == SC_STATE_FREE || t->state == SC_STATE_ORPHAN || t->state == SC_STATE_ENDED ||
                           t->state == SC_STATE_KEPT;
-        if (over || t->order > b->order_max || t->id.lo > b->up_to)
+        if (over || sc_sched_counter(t->order) > b->order_max || t->id.lo > b->up_to)
                 return false;
         if (b->tag_len == 0)
                 return true;

@@ -11,7 +11,7 @@ struct census {
         uint64_t bytes, ended_bytes;
 };
 
-static uint32_t queue_walk(const struct sc_sched *s, const struct sched_queue *q, enum sched_link_pair pair)
+uint32_t sc_sched_queue_check(const struct sc_sched *s, const struct sched_queue *q, enum sched_link_pair pair)
 {
         uint32_t len = 0, before = SCHED_NONE;
         for (uint32_t at = q->head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[pair].next) {
@@ -34,7 +34,10 @@ static void row_check(const struct sc_sched *s, const struct sched_task *t)
         SC_ASSERT(t->asks == SCHED_NONE || state == SC_STATE_CANCELLING ||
                   (state == SC_STATE_WAITING && t->kind == SC_TASK_GRAPH));
         SC_ASSERT(!held || sc_sched_worker(s, t->worker));
-        SC_ASSERT(state == SC_STATE_ORPHAN || t->kind == SC_TASK_GRAPH || sc_sched_class(s, t->class_index));
+        SC_ASSERT((state == SC_STATE_ORPHAN) <= (t->lane == SCHED_NONE));
+        SC_ASSERT(t->lane != SCHED_NONE || state == SC_STATE_ORPHAN || state == SC_STATE_ENDED ||
+                  state == SC_STATE_KEPT || t->kind == SC_TASK_GRAPH);
+        SC_ASSERT(t->lane == SCHED_NONE || sc_sched_lane(s, t->lane)->client->self == t->client);
         SC_ASSERT(state != SC_STATE_READY || !(t->flags & SCHED_BLOCKED));
         SC_ASSERT(state == SC_STATE_ORPHAN || sc_sched_client(s, t->client)->id == t->id.hi);
         SC_ASSERT(t->losses < s->opt.losses_max || state == SC_STATE_ENDED || state == SC_STATE_KEPT);
@@ -92,7 +95,7 @@ static uint32_t held_check(const struct sc_sched *s, const struct sched_worker *
         const struct sched_queue *const queues[] = { &w->started, &w->unstarted };
         uint32_t                        recalling = 0, alone = 0;
         for (size_t q = 0; q < 2; q++) {
-                queue_walk(s, queues[q], SCHED_AT);
+                sc_sched_queue_check(s, queues[q], SCHED_AT);
                 for (uint32_t at = queues[q]->head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_AT].next) {
                         const struct sched_task *t = sc_sched_row(s, at);
                         SC_ASSERT(t->worker == w->self);
@@ -116,12 +119,10 @@ static void worker_check(const struct sc_sched *s, const struct sched_worker *w)
         SC_ASSERT(w->gone || sc_sched_link(s, w->link)->welcomed);
         SC_ASSERT(w->tally->id == w->id && w->tally->links > 0);
         SC_ASSERT(w->gone || w->touched || sc_sched_has_room(w) == (w->position != SC_HEAP_NOWHERE));
-        SC_ASSERT(w->position == SC_HEAP_NOWHERE || s->roomy.at[w->position] == w);
+        SC_ASSERT(w->position == SC_HEAP_NOWHERE || w->crew->roomy.at[w->position] == w);
         SC_ASSERT(!w->touched || s->more);
         SC_ASSERT(!(w->gone || w->joining) || !sc_list_empty(&w->todo));
         SC_ASSERT(w->reserved == SCHED_NONE || sc_sched_class(s, w->reserved)->reserved == w->self);
-        for (uint32_t i = 1; i < w->class_count; i++)
-                SC_ASSERT(w->classes[i - 1] < w->classes[i]);
 }
 
 static void workers_check(const struct sc_sched *s, const struct census *census)
@@ -137,7 +138,7 @@ static void workers_check(const struct sc_sched *s, const struct census *census)
                 held += held_check(s, w);
                 live += !w->gone;
                 reserved += w->reserved != SCHED_NONE;
-                excess += !w->gone && w->assigned > w->slots ? w->assigned - w->slots : 0;
+                excess += w->gone ? 0 : w->assigned - w->held;
         }
         SC_ASSERT(held == census->count[SC_STATE_ASSIGNED] + census->count[SC_STATE_RECALLING] +
                                   census->count[SC_STATE_CANCELLING] + census->count[SC_STATE_ORPHAN]);
@@ -164,8 +165,8 @@ static void welcome_check(const struct sc_sched *s, const struct sched_client *c
 
 static void client_check(const struct sc_sched *s, const struct sched_client *c)
 {
-        queue_walk(s, &c->mine, SCHED_MINE);
-        queue_walk(s, &c->ended, SCHED_AT);
+        sc_sched_queue_check(s, &c->mine, SCHED_MINE);
+        sc_sched_queue_check(s, &c->ended, SCHED_AT);
         uint64_t bytes = 0, place = 0, unsent = UINT64_MAX;
         for (uint32_t at = c->mine.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_MINE].next) {
                 const struct sched_task *t = sc_sched_row(s, at);
@@ -215,93 +216,6 @@ static void clients_check(const struct sc_sched *s, const struct census *census)
         SC_ASSERT(s->links.len == s->peers.len && s->links.len <= s->opt.peers_max);
 }
 
-/* Rows under a root, by following child and next without recursion: a row's parent is found over prev. */
-static uint32_t heap_walk(const struct sc_sched *s, uint32_t root)
-{
-        uint32_t len = 0, at = root;
-        while (at != SCHED_NONE) {
-                const struct sched_task *t = sc_sched_row(s, at);
-                len++;
-                if (t->child != SCHED_NONE) {
-                        SC_ASSERT(sc_sched_row(s, t->child)->link[SCHED_AT].prev == at);
-                        SC_ASSERT(sc_sched_row(s, t->child)->order > t->order);
-                        at = t->child;
-                        continue;
-                }
-                while (at != root && sc_sched_row(s, at)->link[SCHED_AT].next == SCHED_NONE) {
-                        uint32_t up = sc_sched_row(s, at)->link[SCHED_AT].prev;
-                        while (sc_sched_row(s, up)->child != at) {
-                                at = up;
-                                up = sc_sched_row(s, at)->link[SCHED_AT].prev;
-                        }
-                        at = up;
-                }
-                at = at == root ? SCHED_NONE : sc_sched_row(s, at)->link[SCHED_AT].next;
-        }
-        return len;
-}
-
-/* A class lives while a task or a worker names it. */
-static void class_refs_check(const struct sc_sched *s, const struct sched_class *c)
-{
-        uint32_t refs = 0;
-        for (uint32_t i = 0; i < s->made; i++)
-                refs += sc_sched_row(s, i)->state != SC_STATE_FREE && sc_sched_row(s, i)->class_index == c->self;
-        for (uint32_t i = 0; i < s->worker_at.len; i++) {
-                const struct sched_worker *w = sc_sched_worker(s, i);
-                refs += w && !w->gone && sc_sched_serves(w, c->self);
-        }
-        SC_ASSERT(c->refs == refs && refs > 0);
-}
-
-static uint32_t class_check(const struct sc_sched *s, const struct sched_class *c)
-{
-        uint32_t alone = heap_walk(s, c->alone);
-        uint32_t ready = queue_walk(s, &c->fifo, SCHED_AT) + heap_walk(s, c->heap) + alone;
-        SC_ASSERT(ready == c->ready);
-        SC_ASSERT((c->active != SCHED_NONE) == (c->ready > 0 && c->workers > 0));
-        SC_ASSERT(c->active == SCHED_NONE || s->active[c->active] == c->self);
-        for (uint32_t at = c->fifo.head; at != SCHED_NONE;) {
-                const struct sched_task *t    = sc_sched_row(s, at);
-                uint32_t                 next = t->link[SCHED_AT].next;
-                SC_ASSERT(t->state == SC_STATE_READY && t->class_index == c->self);
-                SC_ASSERT(next == SCHED_NONE || sc_sched_row(s, next)->order > t->order);
-                at = next;
-        }
-        uint32_t workers = 0, roomy = 0;
-        for (uint32_t i = 0; i < s->worker_at.len; i++) {
-                const struct sched_worker *w = sc_sched_worker(s, i);
-                if (!w || w->gone || !sc_sched_serves(w, c->self))
-                        continue;
-                workers++;
-                roomy += w->position != SC_HEAP_NOWHERE;
-        }
-        SC_ASSERT(c->workers == workers && c->roomy == roomy);
-        return ready;
-}
-
-/* Work-conserving: a ready task that somebody with room could run is not left lying. */
-static void placed_check(const struct sc_sched *s, const struct sched_class *c)
-{
-        bool blocked = s->more || (s->bytes > s->opt.bytes_max && s->ended_bytes > 0);
-        SC_ASSERT(blocked || c->roomy == 0 || sc_sched_ready_head(s, c) == SCHED_NONE);
-}
-
-static void classes_check(const struct sc_sched *s, const struct census *census)
-{
-        uint32_t ready = 0;
-        for (uint32_t i = 0; i < s->classes.len; i++) {
-                const struct sched_class *c = s->classes.at[i];
-                if (!c)
-                        continue;
-                SC_ASSERT(c->self == i);
-                class_refs_check(s, c);
-                ready += class_check(s, c);
-                placed_check(s, c);
-        }
-        SC_ASSERT(ready == census->count[SC_STATE_READY]);
-}
-
 /* One that walks a client's queue stands at a row of it, or is at the end. */
 static void bulks_check(const struct sc_sched *s)
 {
@@ -329,7 +243,7 @@ static void bulks_check(const struct sc_sched *s)
         SC_ASSERT(walking == 0);
 }
 
-static void heap_check(const struct sc_heap *heap)
+void sc_sched_heap_check(const struct sc_heap *heap)
 {
         for (size_t i = 1; i < heap->len; i++)
                 SC_ASSERT(!heap->before(heap->at[i], heap->at[(i - 1) / 2]));
@@ -341,18 +255,19 @@ void sc_sched_check(const struct sc_sched *s)
         SC_ASSERT(census.rows == s->rows && census.bytes == s->bytes && census.ended_bytes == s->ended_bytes);
         SC_ASSERT(census.plans == s->plan_count && s->plans.len == census.timed);
         SC_ASSERT(census.last_chances == s->alone_ready);
-        heap_check(&s->plans);
-        heap_check(&s->roomy);
+        sc_sched_heap_check(&s->plans);
+        sc_sched_heap_check(&s->roomy);
         SC_ASSERT(s->rows <= s->opt.tasks_max && s->made <= s->opt.tasks_max);
         for (int state = 1; state < SC_STATES; state++)
                 SC_ASSERT(census.count[state] == s->count[state]);
-        SC_ASSERT(queue_walk(s, &s->claims, SCHED_AT) + census.delayed == census.count[SC_STATE_BACKOFF]);
-        SC_ASSERT(queue_walk(s, &s->orphans, SCHED_MINE) == census.count[SC_STATE_ORPHAN]);
+        SC_ASSERT(sc_sched_queue_check(s, &s->claims, SCHED_AT) + census.delayed == census.count[SC_STATE_BACKOFF]);
+        SC_ASSERT(sc_sched_queue_check(s, &s->orphans, SCHED_MINE) == census.count[SC_STATE_ORPHAN]);
         SC_ASSERT(s->more || (sc_list_empty(&s->todo_clients) && sc_list_empty(&s->todo_workers)));
         SC_ASSERT(s->idle_tally_count <= SCHED_TALLIES_MAX && s->idle_tally_count <= s->tallies.len);
         workers_check(s, &census);
         clients_check(s, &census);
+        sc_sched_check_lanes(s);
+        sc_sched_check_amounts(s);
         bulks_check(s);
-        classes_check(s, &census);
         sc_sched_graph_check(s);
 }

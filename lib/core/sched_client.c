@@ -24,7 +24,7 @@ void sc_sched_ended_remove(struct sc_sched *s, struct sched_task *t)
         sc_sched_queue_remove(s, &c->ended, SCHED_AT, t);
 }
 
-static void result_send(struct sched_client *c, const struct sched_task *t, struct sc_out *out)
+static void result_send(struct sc_sched *s, struct sched_client *c, const struct sched_task *t, struct sc_out *out)
 {
         c->sent++;
         if (t->kind == SC_TASK_GRAPH) {
@@ -41,12 +41,19 @@ static void result_send(struct sched_client *c, const struct sched_task *t, stru
                 m->root        = t->order;
                 m->root_reason = (uint8_t)t->root_reason;
         }
+        s->saying += t->block_size;
 }
 
 static void todo(struct sc_sched *s, struct sched_client *c)
 {
         if (sc_list_empty(&c->todo))
                 sc_list_add_tail(&s->todo_clients, &c->todo);
+}
+
+/* While memory is short one result at a time, whose confirmation brings the next. */
+static bool may_send(struct sc_sched *s, const struct sched_client *c)
+{
+        return c->sent == 0 || !sc_sched_tight(s);
 }
 
 /* The row has just ended and is the last of its client's queue. */
@@ -57,8 +64,8 @@ void sc_sched_result_offer(struct sc_sched *s, struct sched_task *t, struct sc_o
                 return;
         if (c->unsent != SCHED_NONE)
                 return;
-        if (out->len < SC_EFFECTS_MAX - SCHED_ROOM_BULK) {
-                result_send(c, t, out);
+        if (out->len < SC_EFFECTS_MAX - SCHED_ROOM_BULK && may_send(s, c)) {
+                result_send(s, c, t, out);
                 return;
         }
         c->unsent = t->self;
@@ -90,19 +97,33 @@ void sc_sched_welcome(struct sc_sched *s, struct sched_link *l, uint64_t known, 
         };
         if (l->role == SC_ROLE_CLIENT) {
                 m->features   = sc_sched_client(s, l->index)->names ? SC_FEATURE_AFTER : 0;
-                m->tasks_most = sc_sched_grant_most_tasks(s);
+                m->tasks_most = sc_sched_grant_most_tasks(s, sc_sched_client(s, l->index));
                 m->kib_most   = sc_sched_grant_most_kib(s);
         }
 }
 
-static struct sched_client *client_new(struct sc_sched *s, uint64_t id)
+/* The lane it used last is kept for it, until then. */
+static void lane_forget(struct sc_sched *s, struct sched_client *c)
+{
+        if (c->lane)
+                sc_sched_lane_drop(s, c->lane);
+        c->lane = NULL;
+}
+
+static struct sched_client *client_new(struct sc_sched *s, uint64_t id, struct sc_view tenant)
 {
         if (!sc_sched_table_reserve(&s->client_at, s->mem) || !sc_map_reserve(&s->clients, s->clients.len + 1))
                 return NULL;
         struct sched_client *c = sc_mem_zalloc(s->mem, sizeof *c);
         if (!c)
                 return NULL;
+        c->tenant = sc_sched_tenant_take(s, tenant);
+        if (!c->tenant) {
+                sc_mem_release(s->mem, c, sizeof *c);
+                return NULL;
+        }
         c->id = id;
+        sc_sched_share_init(&c->share, 0, 0);
         sc_sched_queue_init(&c->mine);
         sc_sched_queue_init(&c->ended);
         c->unsent = SCHED_NONE;
@@ -122,13 +143,43 @@ static uint8_t name_copy(char to[SC_NAME_MAX + 1], struct sc_view name)
         return (uint8_t)name.len;
 }
 
+static bool is_of(const struct sched_client *c, struct sc_view tenant)
+{
+        return c->tenant->name_len == tenant.len &&
+               (tenant.len == 0 || memcmp(c->tenant->name, tenant.ptr, tenant.len) == 0);
+}
+
+/* Whose rows are still here stays with the tenant they are of. */
+static bool tenant_change(struct sc_sched *s, struct sched_client *c, struct sc_view name)
+{
+        if (is_of(c, name) || c->mine.len > 0)
+                return true;
+        struct sched_tenant *tenant = sc_sched_tenant_take(s, name);
+        if (!tenant)
+                return false;
+        lane_forget(s, c);
+        c->tenant->granted -= c->grant;
+        sc_sched_tenant_drop(s, c->tenant);
+        c->tenant = tenant;
+        c->tenant->granted += c->grant;
+        return true;
+}
+
+static void share_change(struct sc_sched *s, struct sched_client *c, const struct sc_hello *hello)
+{
+        c->share.weight      = hello->weight > 0 ? hello->weight : SCHED_WEIGHT;
+        c->share.running_max = hello->running_max;
+        if (!sc_sched_share_capped(&c->share))
+                sc_sched_uncap(s, &c->share, false);
+}
+
 bool sc_sched_client_up(struct sc_sched *s, struct sched_link *l, const struct sc_event *ev, struct sc_out *out)
 {
         const struct sc_hello *hello = &ev->msg->hello;
         struct sched_client   *c     = sc_map_get(&s->clients, (struct sc_id){ 0, hello->id });
         if (!c)
-                c = client_new(s, hello->id);
-        if (!c)
+                c = client_new(s, hello->id, hello->tenant);
+        if (!c || !tenant_change(s, c, hello->tenant))
                 return false;
         SC_ASSERT(c->link == 0);
         l->index      = c->self;
@@ -136,7 +187,7 @@ bool sc_sched_client_up(struct sc_sched *s, struct sched_link *l, const struct s
         c->since      = s->now;
         c->names      = (hello->features & SC_FEATURE_AFTER) != 0;
         c->name_len   = name_copy(c->name, hello->name);
-        c->tenant_len = name_copy(c->tenant, hello->tenant);
+        share_change(s, c, hello);
         s->client_links++;
         sc_list_remove(&c->lost);
         if (c->doomed)
@@ -251,12 +302,12 @@ static bool results_send(struct sc_sched *s, struct sched_client *c, struct sc_o
         if (c->resend)
                 c->unsent = c->ended.head;
         c->resend = false;
-        while (c->unsent != SCHED_NONE) {
+        while (c->unsent != SCHED_NONE && may_send(s, c)) {
                 if (!sc_sched_bulk(s, out))
                         return false;
                 const struct sched_task *t = sc_sched_row(s, c->unsent);
                 c->unsent                  = t->link[SCHED_AT].next;
-                result_send(c, t, out);
+                result_send(s, c, t, out);
         }
         return true;
 }
@@ -266,6 +317,8 @@ static void forget(struct sc_sched *s, struct sched_client *c)
         SC_ASSERT(c->mine.len == 0 && c->ended.len == 0 && c->link == 0 && c->body_bytes == 0);
         sc_sched_grant_shrink(s, c);
         SC_ASSERT(c->grant == 0 && c->kib == 0 && sc_list_empty(&c->hungry));
+        lane_forget(s, c);
+        sc_sched_tenant_drop(s, c->tenant);
         sc_list_remove(&c->lost);
         sc_sched_bulks_forget(c);
         sc_map_remove(&s->clients, (struct sc_id){ 0, c->id });

@@ -7,11 +7,24 @@
 
 #include "sc_assert.h"
 
+enum { LARGEST_KIB = (SC_BODY_MAX + SC_NAME_MAX) / 1024 + 1 }; /* of a task, its function's name included */
+
 static uint32_t free_tasks(const struct sc_sched *s)
 {
         uint64_t most = s->opt.tasks_max - s->opt.tasks_max / 16;
         uint64_t used = s->grant_sum + s->count[SC_STATE_ORPHAN];
         return used < most ? (uint32_t)(most - used) : 0;
+}
+
+/* What there is for one client: its tenant may be limited, too. */
+static uint32_t tasks_for(const struct sc_sched *s, const struct sched_client *c)
+{
+        const struct sched_tenant *tenant = c->tenant;
+        const uint32_t             left   = free_tasks(s);
+        if (tenant->queued_max == 0)
+                return left;
+        const uint64_t own = tenant->granted < tenant->queued_max ? tenant->queued_max - tenant->granted : 0;
+        return own < left ? (uint32_t)own : left;
 }
 
 static uint32_t free_kib(const struct sc_sched *s)
@@ -21,10 +34,12 @@ static uint32_t free_kib(const struct sc_sched *s)
         return left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
 }
 
-uint32_t sc_sched_grant_most_tasks(const struct sc_sched *s)
+uint32_t sc_sched_grant_most_tasks(const struct sc_sched *s, const struct sched_client *c)
 {
-        const uint32_t all = s->opt.tasks_max - s->opt.tasks_max / 16;
-        return all < s->opt.client_tasks_max ? all : s->opt.client_tasks_max;
+        const uint32_t all    = s->opt.tasks_max - s->opt.tasks_max / 16;
+        const uint32_t most   = all < s->opt.client_tasks_max ? all : s->opt.client_tasks_max;
+        const uint32_t queued = c->tenant->queued_max;
+        return queued == 0 || most < queued ? most : queued;
 }
 
 uint32_t sc_sched_grant_most_kib(const struct sc_sched *s)
@@ -44,6 +59,8 @@ static void set(struct sc_sched *s, struct sched_client *c, uint32_t tasks, uint
         s->grants_freed = s->grants_freed || tasks < c->grant || kib < c->kib;
         s->grant_sum += tasks;
         s->grant_sum -= c->grant;
+        c->tenant->granted += tasks;
+        c->tenant->granted -= c->grant;
         s->kib_sum += kib;
         s->kib_sum -= c->kib;
         c->grant = tasks;
@@ -64,12 +81,27 @@ static uint32_t smaller(uint32_t a, uint32_t b)
         return a < b ? a : b;
 }
 
-/* What is wanted, at most half of what is free, and something if anything is. */
-static uint32_t raised(uint32_t have, uint32_t want, uint32_t left)
+/*
+ * Who has nothing here may have a task of the largest size to send, and cannot begin with less.  Where several wait
+ * for that, each with a part of it, one at a time is lent what is missing beyond the limit.
+ */
+static uint32_t lendable_kib(const struct sc_sched *s, const struct sched_client *c)
+{
+        uint32_t left = free_kib(s);
+        bool     lent = s->kib_sum > s->opt.bytes_max / 1024;
+        if (c->mine.len > 0 || c->kib >= LARGEST_KIB || left >= LARGEST_KIB - c->kib || lent)
+                return left;
+        return LARGEST_KIB - c->kib;
+}
+
+/* What is wanted, at most half of what is free, and something if anything is; but up to `least` all that is free. */
+static uint32_t raised(uint32_t have, uint32_t want, uint32_t left, uint32_t least)
 {
         if (want <= have || left == 0)
                 return have;
         uint32_t most = left > 1 ? left / 2 : 1;
+        if (have + most < least)
+                most = smaller(left, least - have);
         return have + smaller(want - have, most);
 }
 
@@ -80,7 +112,7 @@ static bool reach_least(const struct sc_sched *s, const struct sched_client *c, 
                 return true;
         const uint32_t more = c->least > c->grant ? c->least - c->grant : 0;
         const uint32_t wide = c->least_kib > c->kib ? c->least_kib - c->kib : 0;
-        if (more > free_tasks(s) || wide > free_kib(s))
+        if (more > tasks_for(s, c) || wide > lendable_kib(s, c))
                 return false;
         *tasks = *tasks > c->least ? *tasks : c->least;
         *kib   = *kib > c->least_kib ? *kib : c->least_kib;
@@ -89,8 +121,13 @@ static bool reach_least(const struct sc_sched *s, const struct sched_client *c, 
 
 static bool raise(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
 {
-        uint32_t tasks = raised(c->grant, c->want, free_tasks(s));
-        uint32_t kib   = raised(c->kib, c->want_kib, free_kib(s));
+        if (c->mine.len > 0 && sc_sched_tight(s)) {
+                s->grants_freed = true; /* asked again when there is memory */
+                return false;
+        }
+        uint32_t least = c->mine.len == 0 ? LARGEST_KIB : 0;
+        uint32_t tasks = raised(c->grant, c->want, tasks_for(s, c), 0);
+        uint32_t kib   = raised(c->kib, c->want_kib, lendable_kib(s, c), least);
         if (!reach_least(s, c, &tasks, &kib))
                 return false;
         if (tasks == c->grant && kib == c->kib)
@@ -134,7 +171,10 @@ static uint32_t first_share(uint32_t left)
 void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
 {
         uint32_t most  = s->opt.client_tasks_max > c->mine.len ? s->opt.client_tasks_max - c->mine.len : 0;
-        uint32_t tasks = smaller(smaller(SCHED_GRANT_FIRST, most), free_tasks(s));
+        uint32_t left  = free_tasks(s);
+        /* Who gets less than usual keeps nothing of it when idle, so that whoever comes last does not wait for ever. */
+        uint32_t usual = left >= 2 * SCHED_GRANT_FIRST ? SCHED_GRANT_FIRST : SCHED_GRANT_FIRST - 1;
+        uint32_t tasks = smaller(smaller(usual, most), tasks_for(s, c));
         uint32_t kib   = smaller(SCHED_KIB_FIRST, first_share(free_kib(s)));
         c->want        = c->want_kib = c->least = c->least_kib = 0;
         set(s, c, c->grant + tasks, c->kib + kib);

@@ -1,22 +1,24 @@
 /*
- * Who runs what.  The oldest task goes first among the classes that somebody with room can serve; it
- * goes to the least loaded of those.  A worker that has just given something back is filled again by
- * itself, so in the steady state nobody is searched for.  Deep queues are handed out in runs, which
- * make full frames; shallow ones are spread.  Workers with room stand in a heap by load.
+ * Who runs what.  Among the classes that somebody with room takes, the highest priority goes first;
+ * then the tenant and the client with the least virtual time; then the oldest.  It goes to the least
+ * loaded worker that can start it, else to the least loaded one where it waits behind its like.  A
+ * class that nobody takes is stuck and not looked at again until somebody gains room: so in the steady
+ * state a worker that gives something back is filled again without any search.  Deep queues of short
+ * tasks are handed out in runs, which make full frames; everything else is spread.
  */
 #include "sched_state.h"
 
 #include "sc_assert.h"
 
-enum { RUN_MIN = 16, RUN_MAX = 64, LOOKS_MAX = 64 };
+enum { RUN_MIN = 16, RUN_MAX = 64 };
 
 /* ---- room --------------------------------------------------------------------------------------*/
 
 bool sc_sched_roomier(const void *a, const void *b)
 {
         const struct sched_worker *x = a, *y = b;
-        uint64_t left  = (uint64_t)x->assigned * y->slots;
-        uint64_t right = (uint64_t)y->assigned * x->slots;
+        uint64_t left  = (uint64_t)x->assigned * y->shares;
+        uint64_t right = (uint64_t)y->assigned * x->shares;
         return left != right ? left < right : x->serial < y->serial;
 }
 
@@ -30,59 +32,86 @@ bool sc_sched_has_room(const struct sched_worker *w)
         return !w->gone && !w->joining && !w->alone && w->reserved == SCHED_NONE && w->assigned < w->credit;
 }
 
-bool sc_sched_serves(const struct sched_worker *w, uint32_t class_index)
+enum sched_takes sc_sched_takes(const struct sc_sched *s, const struct sched_worker *w, const struct sched_class *c)
 {
-        uint32_t low = 0, high = w->class_count;
-        while (low < high) {
-                uint32_t middle = low + (high - low) / 2;
-                if (w->classes[middle] < class_index)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < w->class_count && w->classes[low] == class_index;
-}
-
-static void count_roomy(struct sc_sched *s, const struct sched_worker *w, uint32_t difference)
-{
-        for (uint32_t i = 0; i < w->class_count; i++)
-                sc_sched_class(s, w->classes[i])->roomy += difference;
+        if (!sc_sched_has_room(w) || !sc_sched_crew_serves(w->crew, c))
+                return SCHED_NOT;
+        if (s->opt.allocate == SC_ALLOCATE_CAPABILITY)
+                return SCHED_NOW;
+        if (w->held >= w->slots && c->set->self != 0 && w->runs_len == 1)
+                return SCHED_NOT;
+        const bool is_long = s->opt.allocate == SC_ALLOCATE_SPREAD && c->function->expected >= SCHED_LONG;
+        if (is_long && w->assigned >= 2 * w->slots)
+                return SCHED_NOT;
+        if (sc_sched_fits(s, w, c->set))
+                return SCHED_NOW;
+        const struct sched_runs *runs = sc_sched_runs(w, c->set->self);
+        return runs && runs->holders > 0 ? SCHED_BEHIND : SCHED_NOT;
 }
 
 static void enter_room(struct sc_sched *s, struct sched_worker *w)
 {
-        sc_heap_push(&s->roomy, w);
-        count_roomy(s, w, 1);
+        sc_heap_push(&w->crew->roomy, w);
+        sc_sched_crew_changed(s, w->crew);
+        s->room_count++;
 }
 
 void sc_sched_worker_leaves_room(struct sc_sched *s, struct sched_worker *w)
 {
+        struct sched_crew *crew = w->crew;
         if (w->position == SC_HEAP_NOWHERE)
                 return;
-        sc_heap_remove(&s->roomy, w->position);
-        count_roomy(s, w, UINT32_MAX);
+        s->room_count--;
+        if (crew->roomy.len == 1)
+                sc_heap_remove(&s->roomy, crew->position);
+        sc_heap_remove(&crew->roomy, w->position);
+        if (crew->roomy.len > 0)
+                sc_sched_crew_changed(s, crew);
 }
 
-/* After anything that room depends on.  Whoever gains room is looked at first at the end of the step. */
+static void touch(struct sc_sched *s, struct sched_worker *w)
+{
+        if (w->touched)
+                return;
+        w->touched = true;
+        sc_list_add_tail(&s->touched, &w->touch);
+}
+
+/* After anything that room depends on.  Whoever comes to have room is looked at first at the end of the step. */
 void sc_sched_worker_changed(struct sc_sched *s, struct sched_worker *w)
 {
         s->balance_due = true;
         if (!sc_sched_has_room(w)) {
                 sc_sched_worker_leaves_room(s, w);
-                return;
+        } else if (w->position != SC_HEAP_NOWHERE) {
+                sc_heap_fix(&w->crew->roomy, w->position);
+                sc_sched_crew_changed(s, w->crew);
+        } else {
+                touch(s, w);
         }
-        if (w->position != SC_HEAP_NOWHERE) {
-                sc_heap_fix(&s->roomy, w->position);
-        } else if (!w->touched) {
-                w->touched = true;
-                sc_list_add_tail(&s->touched, &w->touch);
-        }
+}
+
+/* It has more to give than before: what is stuck may fit. */
+void sc_sched_worker_gained(struct sc_sched *s, struct sched_worker *w)
+{
+        sc_sched_worker_changed(s, w);
+        if (s->stuck > 0 && sc_sched_has_room(w))
+                touch(s, w);
 }
 
 /* ---- one task to one worker --------------------------------------------------------------------*/
 
+/* Something is under way that will free memory by its end. */
+static bool is_busy(const struct sc_sched *s)
+{
+        return s->count[SC_STATE_ASSIGNED] + s->count[SC_STATE_RECALLING] + s->count[SC_STATE_CANCELLING] +
+               s->count[SC_STATE_ENDED] > 0;
+}
+
 static bool may_place(struct sc_sched *s, const struct sc_out *out)
 {
+        if (is_busy(s) && sc_sched_tight(s))
+                return false; /* one at a time, until there is memory */
         if (s->bytes > s->opt.bytes_max && s->ended_bytes > 0)
                 return false; /* results first; with none of them waiting, placing is what frees memory */
         if (out->len < SC_EFFECTS_MAX - SCHED_ROOM_PLACE && s->visits < SC_ROWS_MAX &&
@@ -92,25 +121,36 @@ static bool may_place(struct sc_sched *s, const struct sc_out *out)
         return false;
 }
 
-static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, struct sc_out *out)
+/* Whose turn it is: the head of a lane, for its share or, if not in turn, for its age. */
+struct turn {
+        struct sched_lane *lane; /* NULL: nobody's */
+        bool               in_turn;
+};
+
+static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, bool in_turn, struct sc_out *out)
 {
-        struct sched_task *t = sc_sched_row(s, row);
+        struct sched_task       *t    = sc_sched_row(s, row);
+        const struct sched_lane *lane = sc_sched_lane(s, t->lane);
+        SC_ASSERT(!sc_sched_share_capped(&lane->client->share));
+        SC_ASSERT(!sc_sched_share_capped(&lane->client->tenant->share));
         t->run               = ++s->runs;
         t->attempt++;
         t->worker      = w->self;
         t->last_worker = w->id;
         t->flags &= (uint16_t)~(SCHED_STARTED | SCHED_CHARGED | SCHED_FORCED | SCHED_ANSWERED);
+        sc_sched_charge(s, t, in_turn);
         sc_sched_move(s, t, SC_MOVE_PLACE);
         s->visits++;
-        const struct sched_class  *c     = sc_sched_class(s, t->class_index);
-        const struct sched_plan   *plan  = sc_sched_plan(t);
+        const struct sched_function *f    = lane->class->function;
+        const struct sched_plan     *plan = sc_sched_plan(t);
         struct sc_assign *m = &sc_out_send(out, w->link, SC_MSG_ASSIGN)->assign;
         *m = (struct sc_assign){ .task = t->id, .run = t->run, .attempt = t->attempt };
         m->spec = (struct sc_spec){
-                .kind = t->kind, .flags = t->spec_flags, .priority = t->priority, .retries = t->retries,
+                .kind = t->kind, .flags = t->spec_flags, .priority = lane->priority, .retries = t->retries,
                 .timeout_ms = plan ? plan->timeout_ms : 0,
-                .function = { c->name, c->name_len }, .body = sc_sched_body(t),
+                .function = { f->name, f->name_len }, .body = sc_sched_body(t), .plan = lane->class->set->plan,
         };
+        s->saying += m->spec.body.len;
         if (t->flags & SCHED_NODE)
                 sc_sched_inputs(s, t, &m->spec);
 }
@@ -124,30 +164,44 @@ void sc_sched_unreserve(struct sc_sched *s, struct sched_worker *w)
         sc_sched_class(s, w->reserved)->reserved = SCHED_NONE;
         w->reserved                              = SCHED_NONE;
         s->reservations--;
-        sc_sched_worker_changed(s, w);
+        sc_sched_worker_gained(s, w);
 }
 
 /* The least loaded worker with room that serves the class, or NULL. */
-static struct sched_worker *least_loaded(struct sc_sched *s, const struct sched_class *c)
+static struct sched_worker *least_loaded(const struct sc_sched *s, const struct sched_class *c)
 {
-        struct sched_worker *best = sc_heap_top(&s->roomy);
-        if (!best || sc_sched_serves(best, c->self))
-                return best;
-        best = NULL;
-        for (size_t i = 1; i < s->roomy.len; i++) {
-                struct sched_worker *w = s->roomy.at[i];
-                if ((!best || sc_sched_roomier(w, best)) && sc_sched_serves(w, c->self))
+        struct sched_worker *best = NULL;
+        for (size_t i = 0; i < s->roomy.len; i++) {
+                const struct sched_crew *crew = s->roomy.at[i];
+                struct sched_worker     *w    = sc_sched_top(&crew->roomy);
+                if ((!best || sc_sched_roomier(w, best)) && sc_sched_crew_serves(crew, c))
                         best = w;
         }
         return best;
 }
 
-static void assign_alone(struct sc_sched *s, struct sched_worker *w, struct sched_class *c, struct sc_out *out)
+/* Of those that may be placed: the highest priority, and in that the oldest. */
+static struct sched_lane *last_chance(const struct sc_sched *s, struct sched_class *c)
 {
-        uint32_t row = c->alone;
+        struct sched_lane *best = NULL;
+        for (struct sc_list *at = c->alone.next; at != &c->alone; at = at->next) {
+                struct sched_lane *lane = SC_CONTAINER(at, struct sched_lane, last);
+                if (sc_sched_share_capped(&lane->client->share) || sc_sched_share_capped(&lane->client->tenant->share))
+                        continue;
+                const bool same = best && lane->priority == best->priority;
+                if (!best || lane->priority > best->priority ||
+                    (same && sc_sched_row(s, lane->alone)->order < sc_sched_row(s, best->alone)->order))
+                        best = lane;
+        }
+        return best;
+}
+
+static void assign_alone(struct sc_sched *s, struct sched_worker *w, const struct sched_lane *lane, struct sc_out *out)
+{
+        uint32_t row = lane->alone;
         sc_sched_row(s, row)->flags |= SCHED_ALONE;
         w->alone = true;
-        assign(s, w, row, out);
+        assign(s, w, row, true, out);
 }
 
 /* Among all workers that serve the class, with or without room: the one that will be empty first, as far as we know. */
@@ -158,7 +212,7 @@ static struct sched_worker *to_be_emptied(const struct sc_sched *s, const struct
                 struct sched_worker *w = sc_sched_worker(s, i);
                 if (!w || w->gone || w->joining || w->alone || w->reserved != SCHED_NONE || w->credit == 0)
                         continue;
-                if ((!best || sc_sched_roomier(w, best)) && sc_sched_serves(w, c->self))
+                if ((!best || sc_sched_roomier(w, best)) && sc_sched_crew_serves(w->crew, c))
                         best = w;
         }
         return best;
@@ -180,7 +234,8 @@ static void reserve(struct sc_sched *s, struct sched_class *c)
 
 static void place_alone_of(struct sc_sched *s, struct sched_class *c, struct sc_out *out)
 {
-        while (c->alone != SCHED_NONE && may_place(s, out)) {
+        const struct sched_lane *lane;
+        while ((lane = last_chance(s, c)) != NULL && may_place(s, out)) {
                 struct sched_worker *w = least_loaded(s, c);
                 if (c->reserved != SCHED_NONE && sc_sched_worker(s, c->reserved)->assigned == 0)
                         w = sc_sched_worker(s, c->reserved);
@@ -192,7 +247,7 @@ static void place_alone_of(struct sc_sched *s, struct sched_class *c, struct sc_
                         sc_sched_unreserve(s, sc_sched_worker(s, c->reserved));
                 if (w->credit == 0)
                         return;
-                assign_alone(s, w, c, out);
+                assign_alone(s, w, lane, out);
         }
 }
 
@@ -200,88 +255,296 @@ static void place_alone(struct sc_sched *s, struct sc_out *out)
 {
         if (s->alone_ready == 0 && s->reservations == 0)
                 return;
-        for (uint32_t i = s->active_len; i-- > 0;) {
-                struct sched_class *c = sc_sched_class(s, s->active[i]);
-                place_alone_of(s, c, out);
-        }
+        for (uint32_t i = s->active_len; i-- > 0;)
+                place_alone_of(s, s->active[i].class, out);
         for (uint32_t i = 0; s->reservations > 0 && i < s->worker_at.len; i++) {
                 struct sched_worker *w = sc_sched_worker(s, i);
-                if (w && w->reserved != SCHED_NONE && sc_sched_class(s, w->reserved)->alone == SCHED_NONE)
+                if (w && w->reserved != SCHED_NONE && !last_chance(s, sc_sched_class(s, w->reserved)))
                         sc_sched_unreserve(s, w);
         }
 }
 
-/* ---- the others --------------------------------------------------------------------------------*/
+/* ---- whose turn it is --------------------------------------------------------------------------*/
 
-/* The active class with the oldest head that `w`, or if NULL anybody with room, can serve. */
-static struct sched_class *oldest(const struct sc_sched *s, const struct sched_worker *w)
+static uint64_t tenant_time(const struct sched_entry *e)
 {
-        struct sched_class *best       = NULL;
-        uint64_t            best_order = UINT64_MAX;
+        return e->tenant ? e->tenant->share.time : e->tenant_time;
+}
+
+static uint64_t client_time(const struct sched_entry *e)
+{
+        return e->client ? e->client->share.time : e->client_time;
+}
+
+static bool goes_before(const struct sched_entry *a, const struct sched_entry *b)
+{
+        if (a->priority != b->priority)
+                return a->priority > b->priority;
+        if (tenant_time(a) != tenant_time(b))
+                return tenant_time(a) < tenant_time(b);
+        if (client_time(a) != client_time(b))
+                return client_time(a) < client_time(b);
+        return a->order < b->order;
+}
+
+/* Fills the keys in as they are now.  False: nothing in it may be placed. */
+static bool look(struct sc_sched *s, struct sched_entry *e)
+{
+        struct sched_lane *lane = sc_sched_class_pick(s, e->class);
+        if (!lane) {
+                sc_sched_entry_stuck(s, e, false);
+                sc_sched_entry_dry(s, e, true);
+                return false;
+        }
+        const struct sched_group *g    = lane->group;
+        const bool                only = e->class->tops.len == 1 && g->level->shares.len == 1 && g->shares.len == 1;
+        e->known       = true;
+        e->lane        = lane;
+        e->priority    = lane->priority;
+        e->tenant      = only ? g->tenant : NULL;
+        e->client      = only ? lane->client : NULL;
+        e->tenant_time = g->tenant->share.time;
+        e->client_time = lane->client->share.time;
+        e->order       = lane->order;
+        return true;
+}
+
+/* Who asks: a worker, among those that are stuck or among the others; or, without one, anybody among the others. */
+struct asker {
+        const struct sched_worker *w;
+        bool                       stuck;
+};
+
+static bool is_asked(const struct sched_entry *e, struct asker who)
+{
+        return !e->dry && e->stuck == who.stuck;
+}
+
+/* How a worker takes it at best, found with little effort: no more than that can come of looking closer. */
+static enum sched_takes at_best(const struct sc_sched *s, const struct sched_worker *w, const struct sched_entry *e)
+{
+        if (!sc_sched_serves(w->crew, e->set, e->function))
+                return SCHED_NOT;
+        if (w->held < w->slots || s->opt.allocate == SC_ALLOCATE_CAPABILITY)
+                return SCHED_NOW;
+        return w->there >> e->set % 64 & 1 ? SCHED_BEHIND : SCHED_NOT;
+}
+
+static struct sched_entry *first_of(struct sc_sched *s, struct asker who, enum sched_takes *how)
+{
+        const struct sched_worker *w    = who.w;
+        struct sched_entry        *best = NULL;
+        *how                            = SCHED_NOT;
         for (uint32_t i = 0; i < s->active_len; i++) {
-                struct sched_class *c    = sc_sched_class(s, s->active[i]);
-                uint32_t            head = sc_sched_ready_head(s, c);
-                if (head == SCHED_NONE || sc_sched_row(s, head)->order > best_order)
+                struct sched_entry *e = &s->active[i];
+                if (!is_asked(e, who))
                         continue;
-                if (w ? !sc_sched_serves(w, c->self) : c->roomy == 0)
+                enum sched_takes takes  = w ? at_best(s, w, e) : SCHED_NOW;
+                const bool       behind = best && e->known && !goes_before(e, best);
+                if (takes == SCHED_NOT || takes < *how || (behind && takes == *how))
                         continue;
-                best       = c;
-                best_order = sc_sched_row(s, head)->order;
+                takes = w ? sc_sched_takes(s, w, e->class) : SCHED_NOW;
+                if (takes == SCHED_NOT || takes < *how || (behind && takes == *how) || !look(s, e))
+                        continue;
+                if (takes == *how && !goes_before(e, best))
+                        continue;
+                best = e;
+                *how = takes;
         }
         return best;
 }
 
-/* Only while nobody with room is less loaded: what it gave back because others idle must not return to it. */
-static bool is_first(const struct sc_sched *s, const struct sched_worker *w)
+/* The oldest of a lower priority whose waiting has made it higher than that. */
+static struct sched_lane *aged(struct sc_sched *s, struct asker who, int32_t priority, enum sched_takes how)
 {
-        const struct sched_worker *top = sc_heap_top(&s->roomy);
-        return !top || top == w || sc_sched_roomier(w, top);
+        struct sched_lane *best = NULL;
+        int64_t            most = s->now - priority * s->opt.aging;
+        for (uint32_t i = 0; i < s->active_len; i++) {
+                const struct sched_entry *e = &s->active[i];
+                int64_t                   age;
+                if (!is_asked(e, who))
+                        continue;
+                struct sched_lane *lane = sc_sched_class_oldest(s, e->class, priority, &age);
+                if (!lane || age >= most || (who.w && sc_sched_takes(s, who.w, e->class) < how))
+                        continue;
+                best = lane;
+                most = age;
+        }
+        return best;
 }
 
-static void refill(struct sc_sched *s, struct sched_worker *w, struct sc_out *out)
+/* Something that would come before the class waits for what its runs hold at the worker: then they get no followers,
+ * or that would never be free. */
+static bool is_withheld(struct sc_sched *s, const struct sched_worker *w, const struct sched_class *c)
 {
-        while (sc_sched_has_room(w) && is_first(s, w) && may_place(s, out)) {
-                struct sched_class *c = oldest(s, w);
-                if (!c)
+        if (s->needy_active == 0)
+                return false;
+        struct sched_entry own = { .class = c->active != SCHED_NONE ? s->active[c->active].class : NULL };
+        if (!own.class || !look(s, &s->active[c->active]))
+                return false;
+        own = s->active[c->active];
+        for (uint32_t i = 0; i < s->active_len; i++) {
+                struct sched_entry *e = &s->active[i];
+                if (e->dry || e->set == own.set || (e->known && !goes_before(e, &own)))
+                        continue;
+                if (!sc_sched_serves(w->crew, e->set, e->function) || sc_sched_fits(s, w, e->class->set) ||
+                    !sc_sched_fits_without(s, w, e->class->set, c->set) || !look(s, e))
+                        continue;
+                if (goes_before(e, &own))
+                        return true;
+        }
+        return false;
+}
+
+static struct turn next_turn(struct sc_sched *s, struct asker who)
+{
+        enum sched_takes          how;
+        const struct sched_entry *e = first_of(s, who, &how);
+        if (!e || (how == SCHED_BEHIND && is_withheld(s, who.w, e->class)))
+                return (struct turn){ .lane = NULL };
+        struct sched_lane *old = NULL;
+        if (s->uneven > 0 && s->opt.aging != SC_NEVER)
+                old = aged(s, who, e->priority, how);
+        return old ? (struct turn){ old, false } : (struct turn){ e->lane, true };
+}
+
+/* ---- and where it goes -------------------------------------------------------------------------*/
+
+/* If load alone says who takes most, the first one is enough to look at. */
+static bool load_decides(const struct sc_sched *s, const struct sched_crew *crew, const struct sched_class *c)
+{
+        return crew->mixed == 0 && crew->even && c->set->self == 0 && s->opt.allocate != SC_ALLOCATE_CAPABILITY;
+}
+
+static struct sched_worker *best_of(struct sc_sched *s, const struct sched_crew *crew, const struct sched_class *c,
+                                    struct sched_worker *best, enum sched_takes *how)
+{
+        const size_t most = load_decides(s, crew, c) ? 1 : crew->roomy.len;
+        for (size_t i = 0; i < most; i++) {
+                struct sched_worker *w     = crew->roomy.at[i];
+                enum sched_takes     takes = sc_sched_takes(s, w, c);
+                if (takes == SCHED_NOT || takes < *how || (takes == *how && !sc_sched_roomier(w, best)))
+                        continue;
+                best = w;
+                *how = takes;
+        }
+        s->visits += (uint32_t)(most / 16);
+        return best;
+}
+
+static struct sched_worker *find_worker(struct sc_sched *s, const struct sched_class *c, enum sched_takes *how)
+{
+        const struct sched_crew *first = sc_sched_top(&s->roomy);
+        struct sched_worker     *best  = sc_sched_top(&first->roomy);
+        *how                           = sc_sched_takes(s, best, c);
+        if (*how == SCHED_NOW)
+                return best;
+        *how = SCHED_NOT;
+        best = NULL;
+        for (size_t i = 0; i < s->roomy.len; i++) {
+                const struct sched_crew *crew = s->roomy.at[i];
+                if (sc_sched_crew_serves(crew, c))
+                        best = best_of(s, crew, c, best, how);
+        }
+        s->visits += (uint32_t)(s->roomy.len / 16);
+        return *how == SCHED_BEHIND && is_withheld(s, best, c) ? NULL : best;
+}
+
+static uint32_t run_length(const struct sc_sched *s, const struct sched_class *c)
+{
+        uint32_t ready = c->ready - c->ready_alone, roomy = 0;
+        if (ready < RUN_MIN || s->opt.allocate != SC_ALLOCATE_SPREAD || c->function->expected > SCHED_SHORT)
+                return 1;
+        for (size_t i = 0; i < s->roomy.len; i++) {
+                const struct sched_crew *crew = s->roomy.at[i];
+                roomy += sc_sched_crew_serves(crew, c) ? (uint32_t)crew->roomy.len : 0;
+        }
+        uint32_t share = ready / (roomy > 0 ? roomy : 1);
+        if (share < RUN_MIN)
+                return 1;
+        return share < RUN_MAX ? share : RUN_MAX;
+}
+
+/* Several of the class, while they are of the same priority and the worker takes them. */
+static void hand_out(struct sc_sched *s, struct sched_worker *w, struct turn turn, uint32_t count, struct sc_out *out)
+{
+        struct sched_class *c        = turn.lane->class;
+        const int32_t       priority = turn.lane->priority;
+        for (;;) {
+                assign(s, w, sc_sched_ready_head(s, turn.lane), turn.in_turn, out);
+                if (--count == 0 || c->ready == c->ready_alone || !may_place(s, out))
                         return;
-                assign(s, w, sc_sched_ready_head(s, c), out);
+                const enum sched_takes takes = sc_sched_takes(s, w, c);
+                if (takes == SCHED_NOT || (takes == SCHED_BEHIND && s->needy_active > 0))
+                        return;
+                turn.lane = sc_sched_class_pick(s, c);
+                if (!turn.lane || turn.lane->priority != priority)
+                        return;
+        }
+}
+
+/* A worker that has gained something is filled again by itself with what nobody else takes. */
+static bool refill(struct sc_sched *s, struct sched_worker *w, struct sc_out *out)
+{
+        while (s->stuck > 0 && sc_sched_has_room(w)) {
+                if (!may_place(s, out))
+                        return false;
+                struct turn turn = next_turn(s, (struct asker){ w, true });
+                if (!turn.lane)
+                        return true;
+                assign(s, w, sc_sched_ready_head(s, turn.lane), turn.in_turn, out);
+        }
+        return true;
+}
+
+static void unstick(struct sc_sched *s, const struct sched_worker *w)
+{
+        for (uint32_t i = 0; i < s->active_len && s->stuck > 0; i++) {
+                struct sched_entry *e = &s->active[i];
+                if (e->stuck && sc_sched_takes(s, w, e->class) != SCHED_NOT)
+                        sc_sched_entry_stuck(s, e, false);
+        }
+}
+
+/* Where nobody has room nobody takes anything, and whoever comes to have room looks at all of it. */
+static void stick(struct sc_sched *s)
+{
+        for (uint32_t i = 0; s->room_count == 0 && s->loose > 0 && i < s->active_len; i++) {
+                if (!s->active[i].dry)
+                        sc_sched_entry_stuck(s, &s->active[i], true);
         }
 }
 
 static void place_touched(struct sc_sched *s, struct sc_out *out)
 {
         for (struct sc_list *at; (at = sc_list_take(&s->touched)) != NULL;) {
-                struct sched_worker *w = SC_CONTAINER(at, struct sched_worker, touch);
-                refill(s, w, out);
-                w->touched = false;
+                struct sched_worker *w       = SC_CONTAINER(at, struct sched_worker, touch);
+                const bool           through = s->loose == 0 && refill(s, w, out);
+                w->touched                   = false;
                 if (sc_sched_has_room(w) && w->position == SC_HEAP_NOWHERE)
                         enter_room(s, w);
+                if (!through)
+                        unstick(s, w);
         }
-}
-
-static uint32_t run_length(const struct sched_class *c)
-{
-        uint32_t share = c->ready / c->roomy;
-        if (share < RUN_MIN)
-                return 1;
-        return share < RUN_MAX ? share : RUN_MAX;
 }
 
 static void place_others(struct sc_sched *s, struct sc_out *out)
 {
-        while (s->roomy.len > 0 && s->active_len > 0 && may_place(s, out)) {
-                struct sched_class *c = oldest(s, NULL);
-                if (!c)
-                        return;
-                struct sched_worker *w = least_loaded(s, c);
-                SC_ASSERT(w != NULL);
-                for (uint32_t left = run_length(c); left > 0 && sc_sched_has_room(w) && may_place(s, out); left--) {
-                        uint32_t head = sc_sched_ready_head(s, c);
-                        if (head == SCHED_NONE)
-                                break;
-                        assign(s, w, head, out);
-                }
+        while (s->room_count > 0 && s->loose > 0 && may_place(s, out)) {
+                struct turn turn = next_turn(s, (struct asker){ NULL, false });
+                if (!turn.lane)
+                        break;
+                enum sched_takes     how;
+                struct sched_class  *c = turn.lane->class;
+                struct sched_worker *w = find_worker(s, c, &how);
+                if (w && how == SCHED_BEHIND && s->needy_active > 0)
+                        turn = next_turn(s, (struct asker){ w, false }); /* it may have something that need not wait */
+                if (w && turn.lane)
+                        hand_out(s, w, turn, turn.in_turn ? run_length(s, turn.lane->class) : 1, out);
+                else
+                        sc_sched_entry_stuck(s, &s->active[c->active], true);
         }
+        stick(s);
 }
 
 void sc_sched_place(struct sc_sched *s, struct sc_out *out)
@@ -294,87 +557,5 @@ void sc_sched_place(struct sc_sched *s, struct sc_out *out)
         if (!sc_list_empty(&s->touched)) {
                 place_touched(s, out);
                 place_others(s, out);
-        }
-}
-
-/* ---- balance -----------------------------------------------------------------------------------*/
-
-static uint32_t surplus(const struct sched_worker *w)
-{
-        uint32_t kept = w->slots + w->recalling;
-        return !w->gone && w->assigned > kept ? w->assigned - kept : 0;
-}
-
-static struct sched_worker *most_loaded(const struct sc_sched *s)
-{
-        struct sched_worker *worst = NULL;
-        for (uint32_t i = 0; i < s->worker_at.len; i++) {
-                struct sched_worker *w = sc_sched_worker(s, i);
-                if (w && !w->gone && surplus(w) > 0 && (!worst || sc_sched_roomier(worst, w)))
-                        worst = w;
-        }
-        return worst;
-}
-
-/* Of the scheduler's life, modulo 2^32, which is 49 days; never 0. */
-static uint32_t life_ms(const struct sc_sched *s)
-{
-        uint32_t ms = (uint32_t)((s->now - s->start) / SC_MS);
-        return ms != 0 ? ms : 1;
-}
-
-static bool rested(const struct sc_sched *s, const struct sched_task *t)
-{
-        return t->recalled_ms == 0 || life_ms(s) - t->recalled_ms >= SCHED_RECALL_REST_MS;
-}
-
-void sc_sched_recall(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
-{
-        t->recalled_ms = life_ms(s);
-        sc_sched_move(s, t, SC_MOVE_RECALL);
-        sc_sched_send_about(s, t, SC_MSG_RECALL, out);
-}
-
-/* Newest first, at most `wanted` of what `idle` can serve; gives how many. */
-static uint32_t recall_from(struct sc_sched *s, struct sched_worker *from, const struct sched_worker *idle,
-                            uint32_t wanted, struct sc_out *out)
-{
-        uint32_t done = 0, spare = surplus(from);
-        for (uint32_t at = from->unstarted.tail; at != SCHED_NONE && done < wanted && done < spare;) {
-                struct sched_task *t = sc_sched_row(s, at);
-                at                   = t->link[SCHED_AT].prev;
-                if (++s->visits >= SC_ROWS_MAX || out->len >= SC_EFFECTS_MAX - SCHED_ROOM_BALANCE)
-                        return done;
-                if (t->state != SC_STATE_ASSIGNED || !rested(s, t) || !sc_sched_serves(idle, t->class_index))
-                        continue;
-                sc_sched_recall(s, t, out);
-                done++;
-        }
-        return done;
-}
-
-/* When somebody idles and nothing ready fits, what others have queued beyond their slots is asked back. */
-void sc_sched_balance(struct sc_sched *s, struct sc_out *out)
-{
-        const struct sched_worker *idle = sc_heap_top(&s->roomy);
-        if (!s->balance_due || s->now < s->balance_at || s->excess == 0 || !idle || idle->assigned >= idle->slots)
-                return;
-        s->balance_due = false;
-        s->balance_at  = sc_ns_add(s->now, SCHED_BALANCE_REST);
-        uint32_t out_there = s->count[SC_STATE_RECALLING];
-        for (size_t i = 0; i < s->roomy.len && i < LOOKS_MAX; i++) {
-                idle           = s->roomy.at[i];
-                uint32_t slots = idle->slots > idle->assigned ? idle->slots - idle->assigned : 0;
-                uint32_t known = slots < out_there ? slots : out_there;
-                out_there -= known;
-                if (slots == known)
-                        continue;
-                struct sched_worker *from = most_loaded(s);
-                if (!from)
-                        return;
-                if (recall_from(s, from, idle, slots - known, out) == slots - known)
-                        continue;
-                s->balance_due = true;
-                s->balance_at  = sc_ns_add(s->now, SCHED_RECALL_REST_MS * SC_MS);
         }
 }

@@ -89,7 +89,7 @@ static bool worker_row(struct sc_sched *s, const struct sched_link *l, uint32_t 
         sc_out_send(out, l->id, SC_MSG_WORKER_ROW)->worker_row = (struct sc_worker_row){
                 .ticket = ticket, .worker = w->id, .name = { w->name, w->name_len }, .slots = w->slots,
                 .credit = w->credit, .assigned = w->assigned, .started = w->started.len,
-                .functions = w->class_count - 1, .done = w->tally->done, .failed = w->tally->failed,
+                .functions = w->crew->function_count - 1, .done = w->tally->done, .failed = w->tally->failed,
                 .lost = w->tally->lost, .connected_ms = ms_since(s, w->since),
         };
         return true;
@@ -102,7 +102,7 @@ static bool client_row(struct sc_sched *s, const struct sched_link *l, uint32_t 
                 return false;
         sc_out_send(out, l->id, SC_MSG_CLIENT_ROW)->client_row = (struct sc_client_row){
                 .ticket = ticket, .client = c->id, .name = { c->name, c->name_len },
-                .tenant = { c->tenant, c->tenant_len }, .connected = c->link != 0, .tasks = c->mine.len,
+                .tenant = { c->tenant->name, c->tenant->name_len }, .connected = c->link != 0, .tasks = c->mine.len,
                 .grant_tasks = c->grant, .submitted = c->submitted, .connected_ms = ms_since(s, c->since),
         };
         return true;
@@ -120,9 +120,9 @@ static bool task_row(struct sc_sched *s, const struct sched_link *l, uint32_t ti
         };
         if (sc_task_is_held(t->state))
                 row->worker = sc_sched_worker(s, t->worker)->id;
-        if (t->class_index != SCHED_NONE) {
-                const struct sched_class *c = sc_sched_class(s, t->class_index);
-                row->function               = (struct sc_view){ c->name, c->name_len };
+        if (t->lane != SCHED_NONE) {
+                const struct sched_function *f = sc_sched_lane(s, t->lane)->class->function;
+                row->function                  = (struct sc_view){ f->name, f->name_len };
         }
         return true;
 }

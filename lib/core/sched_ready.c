@@ -1,126 +1,12 @@
 /*
- * Ready rows, one class per function name (commands are the class without a name).  In a class a
- * row that comes with the highest order goes to the end of a plain queue; one that regains an older
- * place goes into a pairing heap, which needs no memory of its own; one that has its last chance
- * waits apart, because it needs an empty worker.  The head of a class is the older of the two heads.
+ * Ready rows, in the queues of their lane.  A row that comes with the highest order goes to the end of
+ * a plain queue; one that regains an older place goes into a pairing heap, which needs no memory of its
+ * own; one that has its last chance waits apart, because it needs an empty worker.  The head of a lane
+ * is the older of the first two heads.
  */
 #include "sched_state.h"
 
-#include <string.h>
-
 #include "sc_assert.h"
-
-/* ---- classes -----------------------------------------------------------------------------------*/
-
-static struct sc_id key_of(const struct sc_sched *s, struct sc_view name)
-{
-        const unsigned char *at = name.ptr;
-        uint64_t             a  = s->opt.seed ^ name.len;
-        uint64_t             b  = UINT64_C(0xcbf29ce484222325);
-        for (size_t i = 0; i < name.len; i++) {
-                a = (a ^ at[i]) * UINT64_C(0x9e3779b97f4a7c15);
-                a ^= a >> 29;
-                b = (b ^ at[i]) * UINT64_C(0x100000001b3);
-        }
-        return (struct sc_id){ a, b };
-}
-
-static bool is_named(const struct sched_class *c, struct sc_view name)
-{
-        return c->name_len == name.len && (name.len == 0 || memcmp(c->name, name.ptr, name.len) == 0);
-}
-
-static bool active_reserve(struct sc_sched *s)
-{
-        uint32_t need = s->classes.cap;
-        if (need <= s->active_cap)
-                return true;
-        uint32_t *active = sc_mem_resize(s->mem, s->active, s->active_cap * sizeof *active, need * sizeof *active);
-        if (!active)
-                return false;
-        s->active     = active;
-        s->active_cap = need;
-        return true;
-}
-
-static struct sched_class *class_new(struct sc_sched *s, struct sc_id key, struct sc_view name)
-{
-        if (!sc_sched_table_reserve(&s->classes, s->mem) || !active_reserve(s) ||
-            !sc_map_reserve(&s->class_map, s->class_map.len + 1))
-                return NULL;
-        struct sched_class *c = sc_mem_zalloc(s->mem, sizeof *c + name.len);
-        if (!c)
-                return NULL;
-        c->key      = key;
-        c->name_len = (uint8_t)name.len;
-        if (name.len > 0)
-                memcpy(c->name, name.ptr, name.len);
-        c->heap = c->alone = c->active = c->reserved = SCHED_NONE;
-        sc_sched_queue_init(&c->fifo);
-        c->same = sc_map_remove(&s->class_map, key);
-        sc_map_put(&s->class_map, key, c);
-        c->self = sc_sched_table_put(&s->classes, c);
-        return c;
-}
-
-struct sched_class *sc_sched_class_take(struct sc_sched *s, struct sc_view name)
-{
-        SC_ASSERT(name.len <= SC_NAME_MAX);
-        struct sc_id        key = key_of(s, name);
-        struct sched_class *c   = sc_map_get(&s->class_map, key);
-        while (c && !is_named(c, name))
-                c = c->same;
-        if (!c)
-                c = class_new(s, key, name);
-        if (c)
-                c->refs++;
-        return c;
-}
-
-void sc_sched_class_drop(struct sc_sched *s, struct sched_class *c)
-{
-        SC_ASSERT(c->refs > 0);
-        if (--c->refs > 0)
-                return;
-        SC_ASSERT(c->ready == 0 && c->workers == 0 && c->active == SCHED_NONE && c->reserved == SCHED_NONE);
-        struct sched_class *first = sc_map_remove(&s->class_map, c->key);
-        if (first != c) {
-                struct sched_class *before = first;
-                while (before->same != c)
-                        before = before->same;
-                before->same = c->same;
-        } else {
-                first = c->same;
-        }
-        if (first)
-                sc_map_put(&s->class_map, c->key, first);
-        sc_sched_table_drop(&s->classes, c->self);
-        sc_mem_release(s->mem, c, sizeof *c + c->name_len);
-}
-
-/* A class is active while it has ready rows and somebody who could run them. */
-static void activate(struct sc_sched *s, struct sched_class *c)
-{
-        bool wanted = c->ready > 0 && c->workers > 0;
-        if (wanted == (c->active != SCHED_NONE))
-                return;
-        if (wanted) {
-                SC_ASSERT(s->active_len < s->active_cap);
-                c->active                  = s->active_len;
-                s->active[s->active_len++] = c->self;
-                return;
-        }
-        uint32_t last                            = s->active[--s->active_len];
-        s->active[c->active]                     = last;
-        sc_sched_class(s, last)->active = c->active;
-        c->active                                = SCHED_NONE;
-}
-
-void sc_sched_class_worker(struct sc_sched *s, struct sched_class *c, bool joins)
-{
-        c->workers += joins ? 1 : UINT32_MAX;
-        activate(s, c);
-}
 
 /* ---- pairing heap (Fredman, Sedgewick, Sleator, Tarjan 1986) -----------------------------------*/
 
@@ -206,47 +92,85 @@ bool sc_sched_is_last_chance(const struct sc_sched *s, const struct sched_task *
         return t->losses > 0 && t->losses + 1u >= s->opt.losses_max;
 }
 
-static bool goes_last(const struct sc_sched *s, const struct sched_class *c, const struct sched_task *t)
+static bool goes_last(const struct sc_sched *s, const struct sched_lane *lane, const struct sched_task *t)
 {
-        return c->fifo.tail == SCHED_NONE || sc_sched_row(s, c->fifo.tail)->order < t->order;
+        return lane->fifo.tail == SCHED_NONE || sc_sched_row(s, lane->fifo.tail)->order < t->order;
+}
+
+static void alone_add(struct sc_sched *s, struct sched_lane *lane, struct sched_task *t)
+{
+        t->flags |= SCHED_IN_ALONE;
+        if (lane->alone == SCHED_NONE)
+                sc_list_add_tail(&lane->class->alone, &lane->last);
+        heap_add(s, &lane->alone, t);
+        lane->class->ready_alone++;
+        s->alone_ready++;
+}
+
+static void alone_remove(struct sc_sched *s, struct sched_lane *lane, struct sched_task *t)
+{
+        heap_remove(s, &lane->alone, t);
+        if (lane->alone == SCHED_NONE)
+                sc_list_remove(&lane->last);
+        lane->class->ready_alone--;
+        s->alone_ready--;
+}
+
+static void queue_add(struct sc_sched *s, struct sched_lane *lane, struct sched_task *t)
+{
+        if (goes_last(s, lane, t)) {
+                sc_sched_queue_add(s, &lane->fifo, SCHED_AT, t);
+        } else {
+                t->flags |= SCHED_IN_HEAP;
+                heap_add(s, &lane->heap, t);
+        }
+        lane->ready++;
+        if (lane->standing == SCHED_OUT)
+                sc_sched_lane_enter(s, lane);
+        else
+                sc_sched_lane_older(s, lane, t->order);
 }
 
 void sc_sched_ready_add(struct sc_sched *s, struct sched_task *t)
 {
-        struct sched_class *c = sc_sched_class(s, t->class_index);
-        if (sc_sched_is_last_chance(s, t)) {
-                t->flags |= SCHED_IN_ALONE;
-                heap_add(s, &c->alone, t);
-                s->alone_ready++;
-        } else if (goes_last(s, c, t)) {
-                sc_sched_queue_add(s, &c->fifo, SCHED_AT, t);
-        } else {
-                t->flags |= SCHED_IN_HEAP;
-                heap_add(s, &c->heap, t);
-        }
-        c->ready++;
-        activate(s, c);
+        struct sched_lane   *lane   = sc_sched_lane(s, t->lane);
+        struct sched_client *c      = lane->client;
+        struct sched_tenant *tenant = c->tenant;
+        if (tenant->share.ready++ == 0)
+                sc_sched_share_enter(&tenant->share, s->clock);
+        if (c->share.ready++ == 0)
+                sc_sched_share_enter(&c->share, tenant->clock);
+        lane->class->ready++;
+        sc_sched_activate(s, lane->class);
+        if (sc_sched_is_last_chance(s, t))
+                alone_add(s, lane, t);
+        else
+                queue_add(s, lane, t);
 }
 
 void sc_sched_ready_remove(struct sc_sched *s, struct sched_task *t)
 {
-        struct sched_class *c = sc_sched_class(s, t->class_index);
+        struct sched_lane *lane = sc_sched_lane(s, t->lane);
         if (t->flags & SCHED_IN_ALONE) {
-                heap_remove(s, &c->alone, t);
-                s->alone_ready--;
-        } else if (t->flags & SCHED_IN_HEAP) {
-                heap_remove(s, &c->heap, t);
+                alone_remove(s, lane, t);
         } else {
-                sc_sched_queue_remove(s, &c->fifo, SCHED_AT, t);
+                if (t->flags & SCHED_IN_HEAP)
+                        heap_remove(s, &lane->heap, t);
+                else
+                        sc_sched_queue_remove(s, &lane->fifo, SCHED_AT, t);
+                lane->ready--;
         }
         t->flags &= (uint16_t)~(SCHED_IN_ALONE | SCHED_IN_HEAP);
-        c->ready--;
-        activate(s, c);
+        lane->client->share.ready--;
+        lane->client->tenant->share.ready--;
+        lane->class->ready--;
+        sc_sched_activate(s, lane->class);
 }
 
-uint32_t sc_sched_ready_head(const struct sc_sched *s, const struct sched_class *c)
+uint32_t sc_sched_ready_head(const struct sc_sched *s, const struct sched_lane *lane)
 {
-        if (c->heap == SCHED_NONE || c->fifo.head == SCHED_NONE)
-                return c->heap == SCHED_NONE ? c->fifo.head : c->heap;
-        return sc_sched_row(s, c->heap)->order < sc_sched_row(s, c->fifo.head)->order ? c->heap : c->fifo.head;
+        if (lane->heap == SCHED_NONE || lane->fifo.head == SCHED_NONE)
+                return lane->heap == SCHED_NONE ? lane->fifo.head : lane->heap;
+        const bool heap = sc_sched_row(s, lane->heap)->order < sc_sched_row(s, lane->fifo.head)->order;
+        return heap ? lane->heap : lane->fifo.head;
 }

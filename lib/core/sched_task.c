@@ -91,12 +91,32 @@ static struct sc_view append(uint8_t **at, struct sc_view bytes)
         return copy;
 }
 
+static size_t outcome_size(const struct sc_outcome *o)
+{
+        return sizeof *o + o->result.len + o->errors.len + o->text.len;
+}
+
+/* What is kept must still be told, one at a time in the worst case: a frame for the largest, whose buffer may be twice
+ * as large while it grows. */
+static size_t room_to_tell(const struct sc_sched *s, size_t size)
+{
+        return 2 * (size > s->ended_largest ? size : s->ended_largest) + SCHED_ROOM_TELL;
+}
+
+/* As far as the budget is concerned, and as long as other results hold memory that will be free again. */
+bool sc_sched_outcome_fits(const struct sc_sched *s, const struct sched_task *t, const struct sc_outcome *outcome)
+{
+        const size_t size = outcome_size(outcome);
+        const size_t more = size > t->block_size ? size - t->block_size : 0;
+        return s->ended_bytes == 0 || sc_mem_has(s->mem, more + room_to_tell(s, size));
+}
+
 /* Keeps the outcome with its bytes; without memory for it the task ends all the same, and says so. */
 static void outcome_keep(struct sc_sched *s, struct sched_task *t, const struct sc_outcome *outcome)
 {
-        size_t size = sizeof *outcome + outcome->result.len + outcome->errors.len + outcome->text.len;
+        size_t size = outcome_size(outcome);
         t->reason   = outcome->reason;
-        t->block    = sc_mem_alloc(s->mem, size);
+        t->block    = sc_mem_has(s->mem, size + room_to_tell(s, size)) ? sc_mem_alloc(s->mem, size) : NULL;
         if (!t->block) {
                 t->words = outcome->reason == SC_REASON_WORKER_DIED ? SCHED_WORDS_DIED : SCHED_WORDS_MEMORY;
                 if (t->words == SCHED_WORDS_MEMORY)
@@ -112,6 +132,7 @@ static void outcome_keep(struct sc_sched *s, struct sched_task *t, const struct 
         kept->text              = append(&at, outcome->text);
         s->bytes += size;
         s->ended_bytes += size;
+        s->ended_largest = size > s->ended_largest ? size : s->ended_largest;
 }
 
 void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out)
@@ -150,10 +171,12 @@ static void release(struct sc_sched *s, struct sched_task *t)
                 sc_sched_bulks_leave(c, t);
                 sc_sched_queue_remove(s, &c->mine, SCHED_MINE, t);
                 sc_sched_grant_shrink(s, c);
+                if (c->mine.len == 0 && !sc_list_empty(&c->hungry))
+                        s->grants_freed = true; /* it may be lent more now: see sched_grant.c */
                 if (c->mine.len == 0 && (c->doomed || c->link == 0) && sc_list_empty(&c->todo))
                         sc_list_add_tail(&s->todo_clients, &c->todo);
-                if (t->class_index != SCHED_NONE)
-                        sc_sched_class_drop(s, sc_sched_class(s, t->class_index));
+                if (t->lane != SCHED_NONE)
+                        sc_sched_lane_drop(s, sc_sched_lane(s, t->lane));
         }
         sc_sched_row_free(s, t);
 }
@@ -161,6 +184,13 @@ static void release(struct sc_sched *s, struct sched_task *t)
 static struct sched_queue *open_of(const struct sc_sched *s, const struct sched_task *t)
 {
         return &sc_sched_graph(sc_sched_row(s, t->graph))->open;
+}
+
+static void recalling(struct sc_sched *s, const struct sched_task *t, bool more)
+{
+        struct sched_worker *w = sc_sched_worker(s, t->worker);
+        w->recalling += more ? 1 : UINT32_MAX;
+        sc_sched_runs(w, sc_sched_set_of(s, t)->self)->recalling += more ? 1 : UINT32_MAX;
 }
 
 /* Held back until the workers have said what they have, and for no other reason. */
@@ -177,13 +207,15 @@ static void leave(struct sc_sched *s, struct sched_task *t, enum sc_task_state t
         if (t->state == SC_STATE_BACKOFF && is_claim(t))
                 sc_sched_queue_remove(s, &s->claims, SCHED_AT, t);
         if (t->state == SC_STATE_RECALLING)
-                sc_sched_worker(s, t->worker)->recalling--;
+                recalling(s, t, false);
         if (t->state == SC_STATE_ORPHAN) {
                 sc_sched_queue_remove(s, &s->orphans, SCHED_MINE, t);
                 s->grants_freed = true;
         }
         if (t->state == SC_STATE_ENDED) {
                 s->ended_bytes -= t->block_size;
+                if (s->ended_bytes == 0)
+                        s->ended_largest = 0;
                 sc_sched_ended_remove(s, t);
         }
         if (t->state == SC_STATE_KEPT && (t->flags & SCHED_OPEN))
@@ -201,7 +233,7 @@ static void enter(struct sc_sched *s, struct sched_task *t, enum sc_task_state f
         if (t->state == SC_STATE_BACKOFF && is_claim(t))
                 sc_sched_queue_add(s, &s->claims, SCHED_AT, t);
         if (t->state == SC_STATE_RECALLING)
-                sc_sched_worker(s, t->worker)->recalling++;
+                recalling(s, t, true);
         if (t->state == SC_STATE_ORPHAN)
                 sc_sched_queue_add(s, &s->orphans, SCHED_MINE, t);
         if (t->flags & SCHED_PLANNED)
@@ -325,6 +357,8 @@ static const char *spec_fault(const struct sc_spec *spec)
                 return "a function without a name, or a command with one";
         if (spec->body.len > SC_BODY_MAX)
                 return "a task's body that is too big";
+        if (spec->priority < -SC_PRIORITY_MAX || spec->priority > SC_PRIORITY_MAX)
+                return "a priority out of bounds";
         return sc_sched_plan_fault(spec->plan);
 }
 
@@ -334,35 +368,46 @@ static const char *submit_fault(const struct sc_sched *s, const struct sc_submit
         return fault ? fault : sc_sched_node_fault(s, m);
 }
 
+/* What a submit needs in memory. */
+struct reserved {
+        uint8_t           *block;
+        size_t             size;
+        struct sched_lane *lane;
+        bool               full; /* no lane, because there are too many */
+};
+
 /* All that can fail for want of memory, before anything is changed. */
-static bool reserve(struct sc_sched *s, const struct sc_spec *spec, uint8_t **block, size_t *size,
-                    struct sched_class **class)
+static bool reserve(struct sc_sched *s, struct sched_client *c, const struct sc_spec *spec, struct sc_view needs,
+                    struct reserved *r)
 {
         const size_t plan = sc_sched_plan_size(spec);
+        *r                = (struct reserved){
+                .size = plan + sc_sched_node_size(spec) + sc_sched_constants_size(spec) + spec->body.len
+        };
         if (plan > 0 && !sc_heap_reserve(&s->plans, s->plan_count + 1u))
                 return false;
         if (spec->plan && !sc_sched_node_reserve(s, spec))
                 return false;
-        *size  = plan + sc_sched_node_size(spec) + sc_sched_constants_size(spec) + spec->body.len;
-        *block = *size > 0 ? sc_mem_alloc(s->mem, *size) : NULL;
-        if (*size > 0 && !*block)
+        r->block = r->size > 0 ? sc_mem_alloc(s->mem, r->size) : NULL;
+        if (r->size > 0 && !r->block)
                 return false;
-        *class = spec->kind != SC_TASK_GRAPH ? sc_sched_class_take(s, spec->function) : NULL;
-        if (*class || spec->kind == SC_TASK_GRAPH)
+        if (spec->kind == SC_TASK_GRAPH)
                 return true;
-        sc_mem_release(s->mem, *block, *size);
+        r->lane = sc_sched_lane_take(s, c, spec, needs, &r->full);
+        if (r->lane || r->full)
+                return true;
+        sc_mem_release(s->mem, r->block, r->size);
         return false;
 }
 
 /* A new row, or an orphan that becomes this client's task. */
 static void fill(struct sc_sched *s, struct sched_task *t, struct sched_client *c, const struct sc_spec *spec)
 {
-        t->order      = ++s->order;
+        t->order      = sc_sched_order(0, ++s->order);
         t->since      = s->now;
         t->client     = c->self;
         t->kind       = spec->kind;
         t->spec_flags = spec->flags;
-        t->priority   = spec->priority;
         t->retries    = spec->retries;
         if (sc_sched_node_size(spec) > 0)
                 t->flags |= SCHED_NODE;
@@ -391,6 +436,15 @@ static void adopt(struct sc_sched *s, struct sched_task *t, uint64_t held_epoch,
         if (t->flags & SCHED_STARTED)
                 sc_sched_mark_started(s, t);
         sc_sched_plan_moved(s, t, SC_STATE_ORPHAN); /* it had none when it moved */
+        sc_sched_running(s, sc_sched_client(s, t->client), true);
+}
+
+/* There are as many lanes as there may be, and none for this task: that is its end. */
+static void refuse(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
+{
+        static const char words[] = "more different needs, functions and priorities at once than are kept apart here";
+        struct sc_outcome outcome = { .reason = SC_REASON_LIMIT, .text = { words, sizeof words - 1 } };
+        sc_sched_end(s, t, SC_MOVE_FAIL, &outcome, out);
 }
 
 static void admit(struct sc_sched *s, struct sched_task *t, struct sched_client *c, const struct sc_spec *spec,
@@ -407,7 +461,7 @@ static void admit(struct sc_sched *s, struct sched_task *t, struct sched_client 
         bool delayed = (spec->flags & SC_SPEC_RESUBMITTED) && s->now < s->claim_end;
         if (!is_claim(t))
                 delayed = true;
-        if ((t->flags & SCHED_BLOCKED) || t->kind == SC_TASK_GRAPH)
+        if ((t->flags & SCHED_BLOCKED) || t->lane == SCHED_NONE)
                 sc_sched_move(s, t, SC_MOVE_BLOCK);
         else
                 sc_sched_move(s, t, delayed ? SC_MOVE_DELAY : SC_MOVE_ADMIT);
@@ -434,8 +488,23 @@ static bool is_granted(const struct sc_sched *s, const struct sched_client *c, c
                c->body_bytes + weight <= c->kib * UINT64_C(1024) + SC_BODY_MAX;
 }
 
+/* What an orphan needs is known only now: until then it counts as one that needs what most do. */
+static void set_lane(struct sc_sched *s, struct sched_task *t, const struct sched_lane *lane)
+{
+        struct sched_worker *w = t->state == SC_STATE_ORPHAN ? sc_sched_worker(s, t->worker) : NULL;
+        if (w)
+                sc_sched_runs_leave(s, w, sc_sched_set_of(s, t));
+        t->lane = lane ? lane->self : SCHED_NONE;
+        if (!w)
+                return;
+        sc_sched_runs_join(s, w, sc_sched_set_of(s, t));
+        sc_sched_worker_gained(s, w);
+}
+
 void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct sc_submit *m, struct sc_out *out)
 {
+        char                 text[SC_AMOUNTS_TEXT + 1];
+        struct sc_view       needs;
         struct sched_client *c = sc_sched_client(s, l->index);
         SC_ASSERT(!c->doomed);
         if (m->task.hi != c->id || m->task.lo == 0) {
@@ -446,6 +515,8 @@ void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct s
                 return; /* said again after a break: it is here, or was, and its result is on its way */
         acks_make_room(s, c, out); /* first: what it depends on must not go after it was looked at */
         const char *fault = submit_fault(s, m);
+        if (!fault && !sc_sched_needs(&m->spec, text, &needs))
+                fault = "needs that are not canonical";
         if (fault) {
                 sc_sched_nonsense(s, l, SC_E_PROTOCOL, fault, out);
                 return;
@@ -454,36 +525,40 @@ void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct s
                 sc_sched_nonsense(s, l, SC_E_FULL, "more tasks or bytes than it was granted", out);
                 return;
         }
-        uint8_t            *block = NULL;
-        size_t              size  = 0;
-        struct sched_class *class = NULL;
-        struct sched_task  *t     = sc_sched_find(s, m->task);
+        struct reserved    reserved;
+        struct sched_task *t = sc_sched_find(s, m->task);
         SC_ASSERT(!t || t->state == SC_STATE_ORPHAN);
         if (t && sc_sched_worker(s, t->worker)->gone) {
                 sc_sched_move(s, t, SC_MOVE_LOSE);
                 t = NULL;
         }
-        if (!reserve(s, &m->spec, &block, &size, &class)) {
+        if (!reserve(s, c, &m->spec, needs, &reserved)) {
                 sc_sched_close(s, l, SC_E_NOMEM, "the scheduler has no memory for another task", out);
                 return;
+        }
+        if (t && !reserved.lane) {
+                sc_sched_orphan_drop(s, t, out);
+                t = NULL;
         }
         t = t ? t : sc_sched_row_new(s, m->task);
         if (!t) {
-                sc_mem_release(s->mem, block, size);
-                if (class)
-                        sc_sched_class_drop(s, class);
+                sc_mem_release(s->mem, reserved.block, reserved.size);
+                if (reserved.lane)
+                        sc_sched_lane_drop(s, reserved.lane);
                 sc_sched_close(s, l, SC_E_NOMEM, "the scheduler has no memory for another task", out);
                 return;
         }
-        t->block       = block;
-        t->block_size  = (uint32_t)size;
-        t->class_index = class ? class->self : SCHED_NONE;
-        c->known       = m->task.lo;
+        c->known = m->task.lo;
         c->submitted++;
         s->submitted++;
+        t->block      = reserved.block;
+        t->block_size = (uint32_t)reserved.size;
+        set_lane(s, t, reserved.lane);
         admit(s, t, c, &m->spec, out);
         if (t->flags & SCHED_NODE)
                 sc_sched_node_admitted(s, t, out);
+        if (reserved.full)
+                refuse(s, t, out);
         sc_sched_grant_more(s, c, out);
 }
 

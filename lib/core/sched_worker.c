@@ -15,8 +15,9 @@ void sc_sched_attach(struct sc_sched *s, struct sched_task *t)
 {
         struct sched_worker *w = sc_sched_worker(s, t->worker);
         sc_sched_queue_add(s, &w->unstarted, SCHED_AT, t);
-        if (++w->assigned > w->slots)
-                s->excess++;
+        sc_sched_runs_join(s, w, sc_sched_set_of(s, t));
+        if (t->client != SCHED_NONE)
+                sc_sched_running(s, sc_sched_client(s, t->client), true);
         sc_sched_worker_changed(s, w);
 }
 
@@ -26,20 +27,22 @@ void sc_sched_detach(struct sc_sched *s, struct sched_task *t)
         sc_sched_queue_remove(s, t->flags & SCHED_STARTED ? &w->started : &w->unstarted, SCHED_AT, t);
         if (t->flags & SCHED_ALONE)
                 w->alone = false;
-        if (w->assigned-- > w->slots && !w->gone)
-                s->excess--;
+        sc_sched_runs_leave(s, w, sc_sched_set_of(s, t));
+        if (t->client != SCHED_NONE) {
+                sc_sched_settle(s, t, 0);
+                sc_sched_running(s, sc_sched_client(s, t->client), false);
+        }
         t->flags &= (uint16_t)~(SCHED_STARTED | SCHED_ALONE | SCHED_FORCED);
         t->worker = SCHED_NONE;
         if (!w->gone)
-                sc_sched_worker_changed(s, w);
+                sc_sched_worker_gained(s, w);
 }
 
 void sc_sched_worker_keeps(struct sc_sched *s, struct sched_worker *w)
 {
         SC_ASSERT(!w->gone);
         w->kept++;
-        if (++w->assigned > w->slots)
-                s->excess++;
+        sc_sched_runs_join(s, w, sc_sched_set(s, 0));
         sc_sched_worker_changed(s, w);
 }
 
@@ -49,9 +52,15 @@ static void kept_answered(struct sc_sched *s, struct sched_worker *w)
         if (w->kept == 0)
                 return;
         w->kept--;
-        if (w->assigned-- > w->slots)
-                s->excess--;
-        sc_sched_worker_changed(s, w);
+        sc_sched_runs_leave(s, w, sc_sched_set(s, 0));
+        sc_sched_worker_gained(s, w);
+}
+
+/* Its worker is gone, and nobody will say what came of them. */
+static void kept_forget(struct sc_sched *s, struct sched_worker *w)
+{
+        for (; w->kept > 0; w->kept--)
+                sc_sched_runs_leave(s, w, sc_sched_set(s, 0));
 }
 
 void sc_sched_mark_started(struct sc_sched *s, struct sched_task *t)
@@ -75,71 +84,33 @@ void sc_sched_send_about(struct sc_sched *s, const struct sched_task *t, enum sc
 
 void sc_sched_worker_free(struct sc_sched *s, struct sched_worker *w)
 {
-        sc_mem_release(s->mem, w->classes, (w->class_count + 0u) * sizeof *w->classes);
+        if (w->crew) {
+                sc_mem_release(s->mem, w->used, w->crew->offer_count * sizeof *w->used);
+                sc_sched_crew_drop(s, w->crew);
+        }
+        sc_mem_release(s->mem, w->runs, w->runs_cap * sizeof *w->runs);
         sc_mem_release(s->mem, w->holds, w->hold_count * sizeof *w->holds);
         if (w->tally)
                 sc_sched_tally_drop(s, w->tally, w->orderly);
         sc_mem_release(s->mem, w, sizeof *w);
 }
 
-static void classes_leave(struct sc_sched *s, struct sched_worker *w)
+/* Each set with runs here has one that holds, which the slots bound; what it brings with it may be more. */
+static bool runs_make(struct sc_sched *s, struct sched_worker *w, const struct sc_hello *hello)
 {
-        for (uint32_t i = 0; i < w->class_count; i++) {
-                struct sched_class *c = sc_sched_class(s, w->classes[i]);
-                sc_sched_class_worker(s, c, false);
-                sc_sched_class_drop(s, c);
-        }
-}
-
-/* Keeps the indices ascending and each only once. */
-static void class_insert(struct sc_sched *s, struct sched_worker *w, struct sched_class *c, uint32_t *len)
-{
-        uint32_t at = *len;
-        while (at > 0 && w->classes[at - 1] > c->self)
-                at--;
-        if (at > 0 && w->classes[at - 1] == c->self) {
-                sc_sched_class_drop(s, c);
-                return;
-        }
-        memmove(&w->classes[at + 1], &w->classes[at], (*len - at) * sizeof *w->classes);
-        w->classes[at] = c->self;
-        ++*len;
-        sc_sched_class_worker(s, c, true);
-}
-
-/* Its functions, and commands, which every worker can run. */
-static bool classes_join(struct sc_sched *s, struct sched_worker *w, const struct sc_hello *hello)
-{
-        uint32_t most = hello->function_count + 1;
-        w->classes    = sc_mem_array(s->mem, most, sizeof *w->classes);
-        if (!w->classes)
+        w->crew = sc_sched_crew_take(s, hello);
+        if (!w->crew)
                 return false;
-        uint32_t len = 0;
-        bool     ok  = true;
-        for (uint32_t i = 0; ok && i < most; i++) {
-                struct sc_view      name = i == 0 ? (struct sc_view){ "", 0 } : hello->functions[i - 1];
-                struct sched_class *c    = sc_sched_class_take(s, name);
-                ok                       = c != NULL;
-                if (ok)
-                        class_insert(s, w, c, &len);
-        }
-        w->class_count = len;
-        if (!ok)
-                classes_leave(s, w);
-        if (ok && len < most) { /* a name given twice: the array has just the size that is counted */
-                uint32_t *fit = sc_mem_resize(s->mem, w->classes, most * sizeof *fit, len * sizeof *fit);
-                ok            = fit != NULL;
-                if (ok)
-                        w->classes = fit;
-                else
-                        classes_leave(s, w);
-        }
-        if (!ok) {
-                sc_mem_release(s->mem, w->classes, most * sizeof *w->classes);
-                w->classes     = NULL;
-                w->class_count = 0;
-        }
-        return ok;
+        w->used = sc_mem_array(s->mem, w->crew->offer_count, sizeof *w->used);
+        w->runs_cap = 1 + hello->slots + hello->hold_count;
+        w->runs     = sc_mem_array(s->mem, w->runs_cap, sizeof *w->runs);
+        if (!w->used || !w->runs)
+                return false;
+        memset(w->used, 0, w->crew->offer_count * sizeof *w->used);
+        w->runs[0]  = (struct sched_runs){ .set = 0 };
+        w->runs_len = 1;
+        w->there    = 1;
+        return true;
 }
 
 static bool holds_copy(struct sc_sched *s, struct sched_worker *w, const struct sc_hello *hello)
@@ -162,19 +133,20 @@ static uint32_t bounded_credit(uint32_t credit)
 static struct sched_worker *worker_new(struct sc_sched *s, const struct sc_event *ev)
 {
         const struct sc_hello *hello = &ev->msg->hello;
-        if (!sc_sched_table_reserve(&s->worker_at, s->mem) || !sc_heap_reserve(&s->roomy, s->worker_count + 1u))
+        if (!sc_sched_table_reserve(&s->worker_at, s->mem))
                 return NULL;
         struct sched_worker *w = sc_mem_zalloc(s->mem, sizeof *w);
         if (!w)
                 return NULL;
         w->tally = sc_sched_tally_take(s, hello->id);
-        if (!w->tally || !holds_copy(s, w, hello) || !classes_join(s, w, hello)) {
+        if (!w->tally || !holds_copy(s, w, hello) || !runs_make(s, w, hello)) {
                 sc_sched_worker_free(s, w);
                 return NULL;
         }
         w->id       = hello->id;
         w->link     = ev->link;
         w->slots    = hello->slots;
+        w->shares   = s->opt.allocate == SC_ALLOCATE_CAPABILITY ? 1 : hello->slots;
         w->credit   = bounded_credit(ev->tasks);
         w->reserved = SCHED_NONE;
         w->position = SC_HEAP_NOWHERE;
@@ -199,6 +171,7 @@ bool sc_sched_worker_up(struct sc_sched *s, struct sched_link *l, const struct s
         w->joining = true;
         l->index   = w->self;
         s->worker_count++;
+        sc_sched_crew_live(s, w->crew, true);
         sc_list_add_tail(&s->todo_workers, &w->todo);
         sc_sched_welcome(s, l, 0, out);
         return true;
@@ -209,7 +182,7 @@ void sc_sched_worker_grant(struct sc_sched *s, struct sched_worker *w, uint32_t 
         w->credit = bounded_credit(credit);
         if (w->credit == 0)
                 sc_sched_unreserve(s, w);
-        sc_sched_worker_changed(s, w);
+        sc_sched_worker_gained(s, w);
 }
 
 /* ---- KEEP and DROP -----------------------------------------------------------------------------*/
@@ -249,6 +222,12 @@ static bool orphan_add(struct sc_sched *s, struct sched_worker *w, const struct 
         return true;
 }
 
+static bool is_capped(const struct sc_sched *s, const struct sched_task *t)
+{
+        const struct sched_client *c = sc_sched_client(s, t->client);
+        return sc_sched_share_capped(&c->share) || sc_sched_share_capped(&c->tenant->share);
+}
+
 /* The task waits for a worker, and here is one that has been at it all along.  A task that has its last
  * chance must have it alone, which a run among others is not. */
 static bool keep(struct sc_sched *s, struct sched_worker *w, struct sched_task *t, const struct sc_hold *h)
@@ -261,6 +240,8 @@ static bool keep(struct sc_sched *s, struct sched_worker *w, struct sched_task *
                 return false; /* so may that one's have been */
         if (!undo && sc_sched_is_last_chance(s, t))
                 return false;
+        if (!(h->flags & (SC_HOLD_RUNNING | SC_HOLD_DONE)) && is_capped(s, t))
+                return false; /* not begun, and others of its owner run in its stead */
         if (undo)
                 t->losses--;
         if (!same)
@@ -291,17 +272,22 @@ static void hold_answer(struct sc_sched *s, struct sched_worker *w, const struct
                 answer(s, w, h, SC_MSG_DROP, h->run, out);
 }
 
+void sc_sched_orphan_drop(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
+{
+        const struct sched_worker *w = sc_sched_worker(s, t->worker);
+        const struct sc_hold       h = { .task = t->id, .epoch = t->order, .run = t->run };
+        if (!w->gone)
+                answer(s, w, &h, SC_MSG_DROP, h.run, out);
+        sc_sched_move(s, t, SC_MOVE_EXPIRE);
+}
+
 void sc_sched_orphans_expire(struct sc_sched *s, struct sc_out *out)
 {
         while (s->orphans.head != SCHED_NONE) {
                 struct sched_task *t = sc_sched_row(s, s->orphans.head);
                 if (sc_ns_add(t->since, s->opt.client_grace) > s->now || !sc_sched_bulk(s, out))
                         return;
-                const struct sched_worker *w = sc_sched_worker(s, t->worker);
-                const struct sc_hold       h = { .task = t->id, .epoch = t->order, .run = t->run };
-                if (!w->gone)
-                        answer(s, w, &h, SC_MSG_DROP, h.run, out);
-                sc_sched_move(s, t, SC_MOVE_EXPIRE);
+                sc_sched_orphan_drop(s, t, out);
         }
 }
 
@@ -351,7 +337,7 @@ static void lose(struct sc_sched *s, struct sched_worker *w, struct sched_task *
 static void lose_some(struct sc_sched *s, struct sched_worker *w, struct sc_out *out)
 {
         while (w->started.head != SCHED_NONE && sc_sched_bulk(s, out))
-                lose(s, w, sc_sched_row(s, w->started.head), true, out);
+                lose(s, w, sc_sched_row(s, w->started.head), !w->spared, out);
         while (w->unstarted.head != SCHED_NONE && sc_sched_bulk(s, out)) {
                 bool     suspect = w->suspects > 0;
                 uint32_t row     = suspect ? w->unstarted.head : w->unstarted.tail;
@@ -360,29 +346,34 @@ static void lose_some(struct sc_sched *s, struct sched_worker *w, struct sc_out 
         }
 }
 
-void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, bool orderly, struct sc_out *out)
+static void note_down(struct sc_sched *s, const struct sched_worker *w, const char *how, struct sc_out *out)
 {
         struct sched_text line;
-        if (!orderly && w->assigned > 0 && sc_sched_note(s, out, (struct sc_id){ w->id, 0 }, &line)) {
-                sc_sched_text(&line, "worker ");
-                sc_sched_text_name(&line, w->name, w->name_len);
-                sc_sched_text(&line, " lost with ");
-                sc_sched_text_number(&line, w->assigned);
-                sc_sched_text(&line, " runs");
-        }
+        if (w->assigned == 0 || !sc_sched_note(s, out, (struct sc_id){ w->id, 0 }, &line))
+                return;
+        sc_sched_text(&line, "worker ");
+        sc_sched_text_name(&line, w->name, w->name_len);
+        sc_sched_text(&line, how);
+        sc_sched_text_number(&line, w->assigned);
+        sc_sched_text(&line, " runs");
+}
+
+void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, enum sched_parting how, struct sc_out *out)
+{
+        if (how != SCHED_LEFT)
+                note_down(s, w, how == SCHED_LOST ? " lost with " : " let go for want of memory, with ", out);
         sc_sched_unreserve(s, w);
+        kept_forget(s, w);
         w->gone    = true;
-        w->orderly = orderly;
+        w->orderly = how == SCHED_LEFT;
+        w->spared  = how == SCHED_SPARED;
         w->link    = 0;
-        if (!orderly && w->slots > w->started.len)
+        if (how == SCHED_LOST && w->slots > w->started.len)
                 w->suspects = w->slots - w->started.len;
-        if (w->assigned > w->slots)
-                s->excess -= w->assigned - w->slots;
-        w->assigned -= w->kept;
-        w->kept = 0;
+        s->excess -= w->assigned - w->held;
         sc_sched_worker_leaves_room(s, w);
         sc_list_remove(&w->touch);
-        classes_leave(s, w);
+        sc_sched_crew_live(s, w->crew, false);
         s->worker_count--;
         if (sc_list_empty(&w->todo))
                 sc_list_add_tail(&s->todo_workers, &w->todo);
@@ -417,7 +408,7 @@ void sc_sched_workers_todo(struct sc_sched *s, struct sc_out *out)
                 w->holds      = NULL;
                 w->hold_count = w->hold_next = 0;
                 w->joining    = false;
-                sc_sched_worker_changed(s, w);
+                sc_sched_worker_gained(s, w);
         }
 }
 
@@ -460,6 +451,15 @@ static bool is_outcome(const struct sc_outcome *o)
                o->result.len <= SC_RESULT_MAX && o->errors.len <= SC_RESULT_MAX;
 }
 
+/* The worker says how long it took, but that cannot be longer than the task is here. */
+static void measure(struct sc_sched *s, struct sched_task *t, uint64_t wall_us)
+{
+        const sc_ns most = s->now - t->since > SC_US ? s->now - t->since : SC_US;
+        const sc_ns took = wall_us < (uint64_t)(most / SC_US) ? (sc_ns)wall_us * SC_US : most;
+        sc_sched_measured(s, sc_sched_lane(s, t->lane)->class->function, sc_ns_max(took, SC_US));
+        sc_sched_settle(s, t, sc_ns_max(took, SC_US));
+}
+
 void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_done *m, struct sc_out *out)
 {
         struct sched_worker *w = sc_sched_worker(s, l->index);
@@ -472,6 +472,11 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
                 kept_answered(s, w);
                 return;
         }
+        if (!sc_sched_outcome_fits(s, t, &m->outcome)) {
+                sc_sched_close(s, l, SC_E_NOMEM, "the scheduler has no memory for a result just now", out);
+                return; /* the worker keeps it and says it again */
+        }
+        measure(s, t, m->outcome.wall_us);
         struct sc_outcome outcome = m->outcome;
         bool              success = outcome.reason == SC_REASON_SUCCESS;
         w->tally->done += success;

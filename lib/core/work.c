@@ -56,8 +56,6 @@ static void grant(struct sc_work *w, struct sc_out *out)
         effect->tasks            = credit(slots, w->told_prefetch);
 }
 
-/* ---- slots ------------------------------------------------------------------------------------- */
-
 /* What a run is told beside its specification: what it holds, and the results it reads. */
 static struct sc_plan plan_for(const struct sc_run *run, struct sc_views results)
 {
@@ -65,39 +63,6 @@ static struct sc_plan plan_for(const struct sc_run *run, struct sc_views results
         if (run->share)
                 plan.needs = run->share->plan.needs;
         return plan;
-}
-
-static void start(struct sc_work *w, struct sc_run *run, const struct sc_spec *spec, struct sc_out *out)
-{
-        run->started = w->now;
-        if (run->timeout_ms > 0) {
-                const int64_t most = SC_NEVER / SC_MS;
-                run->limit_at      = sc_ns_add(
-                        w->now, sc_ns_from_ms(run->timeout_ms < (uint64_t)most ? (int64_t)run->timeout_ms : most));
-        }
-        sc_run_move(w, run, SC_RUN_START);
-        if (!run->held)
-                sc_list_add_tail(&w->report, &run->report);
-        struct sc_effect *effect = sc_out_add(out, SC_FX_RUN);
-        effect->run              = run->handle;
-        effect->msg.kind         = SC_MSG_ASSIGN;
-        effect->msg.assign       = (struct sc_assign){
-                .task = run->task, .run = run->handle, .attempt = run->attempt, .spec = *spec
-        };
-        if (!spec->plan || spec->plan->results.count == 0)
-                effect->msg.assign.spec.plan = run->share ? &run->share->plan : NULL;
-}
-
-static void fill_slots(struct sc_work *w, struct sc_out *out)
-{
-        struct sc_run *run = NULL;
-        w->filling         = false;
-        while (sc_work_busy(w) < w->slots && (run = sc_work_next(w)) != NULL) {
-                w->filling = sc_work_room(out) <= 1;
-                if (w->filling)
-                        return;
-                start(w, run, &run->spec->spec, out);
-        }
 }
 
 static unsigned char *copy_bytes(unsigned char *at, struct sc_view bytes, struct sc_view *out)
@@ -142,7 +107,7 @@ static void start_at_once(struct sc_work *w, struct sc_run *run, const struct sc
         struct sc_spec spec = *lent;
         w->plan             = plan_for(run, results_of(lent));
         spec.plan           = w->plan.results.count > 0 ? &w->plan : NULL;
-        start(w, run, &spec, out);
+        sc_run_start(w, run, &spec, out);
 }
 
 /* ---- links ------------------------------------------------------------------------------------- */
@@ -173,6 +138,8 @@ static void lose_link(struct sc_work *w)
         w->told    = false;
         while (!sc_list_empty(&w->list[SC_RUN_QUEUED]))
                 sc_run_move(w, SC_CONTAINER(w->list[SC_RUN_QUEUED].next, struct sc_run, link), SC_RUN_FORGET);
+        w->ask_back = true;
+        hold_in_place(w, &w->list[SC_RUN_OFFERED]);
         hold_in_place(w, &w->list[SC_RUN_RUNNING]);
         hold_in_place(w, &w->list[SC_RUN_OWING]);
         hold_list(w, &w->list[SC_RUN_DONE]);
@@ -215,7 +182,7 @@ static void say_returned(struct sc_work *w, struct sc_id task, uint64_t number, 
         msg->about.run     = number;
 }
 
-static void give_back(struct sc_work *w, struct sc_run *run, struct sc_out *out)
+void sc_run_give_back(struct sc_work *w, struct sc_run *run, struct sc_out *out)
 {
         say_returned(w, run->task, run->run, out);
         sc_run_forget(w, run, out);
@@ -224,9 +191,11 @@ static void give_back(struct sc_work *w, struct sc_run *run, struct sc_out *out)
 /* Runs that the scheduler counts as ours. */
 static uint32_t credit_used(const struct sc_work *w)
 {
-        const uint32_t all  = w->count[SC_RUN_QUEUED] + w->count[SC_RUN_RUNNING] + w->count[SC_RUN_OWING];
-        const uint32_t held = w->held[SC_RUN_RUNNING] + w->held[SC_RUN_OWING];
-        return all - held;
+        static const uint8_t counted[] = { SC_RUN_QUEUED, SC_RUN_OFFERED, SC_RUN_RUNNING, SC_RUN_OWING };
+        uint32_t             used      = 0;
+        for (size_t i = 0; i < sizeof counted; i++)
+                used += w->count[counted[i]] - w->held[counted[i]];
+        return used;
 }
 
 static void on_assign(struct sc_work *w, const struct sc_assign *assign, struct sc_out *out)
@@ -252,7 +221,8 @@ static void on_assign(struct sc_work *w, const struct sc_assign *assign, struct 
                 sc_run_fail(w, run, SC_REASON_LIMIT, "the worker has no memory for what it needs", out);
                 return;
         }
-        if (w->count[SC_RUN_QUEUED] == 1 && sc_work_busy(w) < w->slots && sc_run_fits(w, run))
+        if (w->count[SC_RUN_QUEUED] == 1 && w->count[SC_RUN_OFFERED] == 0 && sc_work_busy(w) < w->slots &&
+            sc_run_fits(w, run))
                 start_at_once(w, run, &assign->spec, out);
         else if (!copy_spec(w, run, &assign->spec))
                 sc_run_fail(w, run, SC_REASON_LIMIT, "the worker has no memory for the arguments", out);
@@ -267,15 +237,18 @@ static struct sc_run *current(struct sc_work *w, struct sc_id task, uint64_t num
 static void on_recall(struct sc_work *w, struct sc_run *run, struct sc_out *out)
 {
         if (run->state == SC_RUN_QUEUED)
-                give_back(w, run, out);
+                sc_run_give_back(w, run, out);
         else if (run->state == SC_RUN_RUNNING)
                 sc_run_report(w, run, out);
+        else if (run->state == SC_RUN_OFFERED)
+                sc_run_ask_back(w, run, out);
+        run->recalled = run->state == SC_RUN_OFFERED;
 }
 
 static void on_keep(struct sc_work *w, const struct sc_about_run *keep, struct sc_out *out)
 {
         struct sc_run *run = sc_run_find(w, keep->task, keep->held_epoch, keep->held_run);
-        if (!run || !run->held) {
+        if (!run || !run->held || run->state == SC_RUN_OFFERED) {
                 if (keep->run != 0 && !current(w, keep->task, keep->run))
                         say_returned(w, keep->task, keep->run, out); /* it ran out of time meanwhile */
                 return;
@@ -297,7 +270,7 @@ static void on_keep(struct sc_work *w, const struct sc_about_run *keep, struct s
 static void on_drop(struct sc_work *w, const struct sc_about_run *drop, struct sc_out *out)
 {
         struct sc_run *run = sc_run_find(w, drop->task, drop->held_epoch, drop->held_run);
-        if (run && run->held)
+        if (run && run->held && run->state != SC_RUN_OFFERED)
                 sc_run_forget(w, run, out);
 }
 
@@ -370,19 +343,29 @@ static struct sc_run *by_handle(struct sc_work *w, uint64_t handle)
         return run;
 }
 
-static void learn(struct sc_work *w, sc_ns took)
+/* How long it had its slot: less than until we heard of it, when we were busy. */
+static void learn(struct sc_work *w, const struct sc_run *run, const struct sc_outcome *outcome)
 {
+        const sc_ns us   = outcome->wall_us < SC_NEVER / SC_US ? (sc_ns)outcome->wall_us * SC_US : SC_NEVER;
+        const sc_ns took = sc_ns_min(w->now - run->started, us);
         w->mean = w->mean < 0 ? took : w->mean + (took - w->mean) / 8;
+        if (took >= SC_RUN_OFFERED_WORK)
+                w->streak = 0;
+        else if (w->streak < SC_RUN_STREAK)
+                w->streak++;
 }
 
 static void on_ran(struct sc_work *w, const struct sc_event *ev, struct sc_out *out)
 {
         struct sc_run *run = by_handle(w, ev->run);
-        if (run->state != SC_RUN_RUNNING) {
+        if (run->state != SC_RUN_RUNNING && run->state != SC_RUN_OFFERED) {
                 sc_run_move(w, run, SC_RUN_RETURN);
                 return;
         }
-        learn(w, w->now - run->started);
+        if (run->state == SC_RUN_RUNNING)
+                learn(w, run, ev->outcome);
+        run->wanted   = 0; /* the end is the answer */
+        run->recalled = false;
         sc_run_ended(w, run, ev->outcome, out);
 }
 
@@ -405,17 +388,20 @@ static void return_list(struct sc_work *w, struct sc_list *list, struct sc_out *
                 if (run->held)
                         sc_run_forget(w, run, out);
                 else
-                        give_back(w, run, out);
+                        sc_run_give_back(w, run, out);
         }
 }
 
 static bool is_idle(const struct sc_work *w)
 {
-        return w->count[SC_RUN_QUEUED] + w->count[SC_RUN_RUNNING] + w->count[SC_RUN_OWING] == 0;
+        return w->count[SC_RUN_QUEUED] + w->count[SC_RUN_OFFERED] + w->count[SC_RUN_RUNNING] +
+                       w->count[SC_RUN_OWING] ==
+               0;
 }
 
 static void leave(struct sc_work *w, struct sc_out *out)
 {
+        sc_work_begun(w, out);
         return_list(w, &w->list[SC_RUN_QUEUED], out);
         if (w->forced) {
                 return_list(w, &w->list[SC_RUN_RUNNING], out);
@@ -471,12 +457,17 @@ static void dispatch(struct sc_work *w, const struct sc_event *ev, struct sc_out
         case SC_EV_OUTPUT:
                 sc_run_output_add(w, by_handle(w, ev->run), ev->stream, ev->bytes, out);
                 break;
+        case SC_EV_BACK:
+                sc_run_back(w, by_handle(w, ev->run), out);
+                break;
         case SC_EV_DRAIN:
                 w->forced   = w->draining;
                 w->draining = true;
+                w->ask_back = true;
                 break;
         case SC_EV_SUBMIT:
         case SC_EV_CANCEL:
+        case SC_EV_CANCEL_MANY:
         case SC_EV_CONSUMED:
         case SC_EV_QUERY:
         case SC_EV_CLOSE:
@@ -487,16 +478,18 @@ static void dispatch(struct sc_work *w, const struct sc_event *ev, struct sc_out
 void sc_work_step(struct sc_work *w, const struct sc_event *ev, struct sc_out *out)
 {
         SC_ASSERT(ev->now >= w->now);
-        w->now = ev->now;
+        w->now        = ev->now;
+        w->asked_back = false;
         sc_work_sweep(w);
         dispatch(w, ev, out);
         if (w->closed)
                 return;
+        sc_work_ask_back(w, out);
         sc_work_timers(w, out);
         if (w->draining)
                 leave(w, out);
         else
-                fill_slots(w, out);
+                sc_work_fill(w, out);
         grant(w, out);
 }
 
@@ -514,9 +507,11 @@ sc_ns sc_work_deadline(const struct sc_work *w)
                 at = sc_ns_min(at, sc_ns_add(w->lost_at, w->keep));
         if (w->link == 0 && !w->gave_up)
                 at = sc_ns_min(at, sc_ns_add(w->lost_at, w->give_up));
+        if (sc_work_fill_due(w))
+                return w->now;
         if (!w->draining)
-                return w->filling ? w->now : at;
-        if (w->count[SC_RUN_QUEUED] > 0 || (w->forced && !is_idle(w)))
+                return at;
+        if (w->count[SC_RUN_QUEUED] > 0 || (w->forced && w->count[SC_RUN_RUNNING] + w->count[SC_RUN_OWING] > 0))
                 return w->now;
         return sc_ns_min(at, w->leave_at);
 }
@@ -684,7 +679,7 @@ void sc_work_hello(struct sc_work *w, struct sc_hello *out, uint32_t *grant_task
 
 uint32_t sc_work_queued(const struct sc_work *w)
 {
-        return w->count[SC_RUN_QUEUED];
+        return w->count[SC_RUN_QUEUED] + w->count[SC_RUN_OFFERED];
 }
 
 void sc_work_stats(const struct sc_work *w, struct sc_work_stats *out)
@@ -692,7 +687,7 @@ void sc_work_stats(const struct sc_work *w, struct sc_work_stats *out)
         *out = (struct sc_work_stats){
                 .slots       = w->slots,
                 .running     = w->count[SC_RUN_RUNNING],
-                .queued      = w->count[SC_RUN_QUEUED],
+                .queued      = w->count[SC_RUN_QUEUED] + w->count[SC_RUN_OFFERED],
                 .unconfirmed = w->count[SC_RUN_OWING] + w->count[SC_RUN_DONE] + w->count[SC_RUN_GHOST],
                 .abandoned   = w->count[SC_RUN_GHOST] + w->count[SC_RUN_ABANDONED],
                 .done        = w->done,

@@ -6,7 +6,12 @@
  * The numbers of runs in SC_FX_RUN (msg.assign.run), SC_FX_STOP, SC_FX_READ_MORE, SC_EV_RAN and
  * SC_EV_OUTPUT are the worker's own and stay the same for a run's life, while a KEEP may change the
  * scheduler's.  They are those of the ASSIGN unless a run kept from another epoch has that number.
- * Every SC_FX_RUN is answered by exactly one SC_EV_RAN, also after SC_FX_CLOSED.
+ * Every SC_FX_RUN is answered by exactly one SC_EV_RAN, also after SC_FX_CLOSED, or by SC_EV_BACK.
+ *
+ * When runs are short, the next ones are told to the shell before there is a slot for them.  It has as many slots as
+ * the core, begins runs in the order in which it was told, each as soon as a slot is free, and tells ends in the order
+ * in which they came; so the core knows which have begun.  What has not may be taken back: it is nobody's but the
+ * worker's, and no slot's.
  */
 #ifndef SC_WORK_H
 #define SC_WORK_H
@@ -15,6 +20,8 @@
 
 struct sc_mem;
 struct sc_work;
+
+enum { SC_OFFERED_MAX = 128 }; /* runs told to the shell ahead of their slots */
 
 struct sc_work_options {
         uint64_t       id; /* random, not 0 */
@@ -50,6 +57,7 @@ sc_ns           sc_work_deadline(const struct sc_work *w);
 void            sc_work_hello(struct sc_work *w, struct sc_hello *out, uint32_t *grant_tasks);
 /* Of the run of an SC_FX_RUN whose spec has a plan, until its SC_EV_RAN. */
 uint32_t        sc_work_held(const struct sc_work *w, uint64_t run, struct sc_held out[SC_AMOUNTS_MAX]);
+bool            sc_work_brisk(const struct sc_work *w);  /* its runs have been so short that the next are told ahead */
 uint32_t        sc_work_queued(const struct sc_work *w); /* runs that wait for a slot */
 void            sc_work_stats(const struct sc_work *w, struct sc_work_stats *out);
 void            sc_work_check(const struct sc_work *w);

@@ -216,6 +216,7 @@ void sc_run_share_take(struct sc_work *w, struct sc_run *run)
                 SC_ASSERT(w->cpu_each <= w->offer[w->cpu].free);
                 w->offer[w->cpu].free -= w->cpu_each;
         }
+        w->shares += run->share != NULL;
         for (uint32_t i = 0; run->share && i < run->share->count; i++)
                 take(w, &run->share->part[i]);
 }
@@ -224,6 +225,7 @@ void sc_run_share_give(struct sc_work *w, struct sc_run *run)
 {
         if (!run->share)
                 w->offer[w->cpu].free += w->cpu_each;
+        w->shares -= run->share != NULL;
         for (uint32_t i = 0; run->share && i < run->share->count; i++)
                 give(w, &run->share->part[i]);
 }
@@ -273,13 +275,38 @@ static uint64_t held_of(const struct sc_work *w, uint32_t offer)
         return held;
 }
 
+/* What runs hold of one index of an offer. */
+static uint64_t held_of_index(const struct sc_work *w, uint32_t offer, uint32_t index)
+{
+        uint64_t held = 0;
+        for (uint32_t i = 0; i < w->pages * SC_RUN_PAGE; i++) {
+                const struct sc_run *run = &w->page[i / SC_RUN_PAGE][i % SC_RUN_PAGE];
+                for (uint32_t k = 0; sc_run_has_slot(run->state) && run->share && k < run->share->count; k++) {
+                        const struct sc_run_part *part = &run->share->part[k];
+                        if (part->offer != offer || part->amount == 0)
+                                continue;
+                        held += (part->whole >> index & 1) * UNIT;
+                        held += part->shared == index ? part->amount % UNIT : 0;
+                }
+        }
+        return held;
+}
+
 void sc_work_amounts_check(const struct sc_work *w)
 {
+        uint32_t shares = 0;
+        for (uint32_t i = 0; i < w->pages * SC_RUN_PAGE; i++) {
+                const struct sc_run *run = &w->page[i / SC_RUN_PAGE][i % SC_RUN_PAGE];
+                shares += run->share != NULL && sc_run_has_slot(run->state);
+                SC_ASSERT(run->share == NULL || run->state != SC_RUN_OFFERED);
+        }
+        SC_ASSERT(shares == w->shares);
+        SC_ASSERT(w->count[SC_RUN_OFFERED] == 0 || sc_work_cpu_to_spare(w));
         for (uint32_t i = 0; i < w->offer_count; i++) {
                 const struct sc_work_offer *offer = &w->offer[i];
                 SC_ASSERT(offer->free <= offer->amount);
                 SC_ASSERT(held_of(w, i) == offer->amount - offer->free);
                 for (uint32_t k = 0; k < offer->indices; k++)
-                        SC_ASSERT(offer->room[k] <= UNIT);
+                        SC_ASSERT(offer->room[k] + held_of_index(w, i, k) == UNIT);
         }
 }

@@ -31,8 +31,11 @@ static void check_row(const struct sc_work *w, const struct sc_run *run)
         SC_ASSERT((run->run == 0) == (run->state == SC_RUN_ABANDONED));
         SC_ASSERT(!run->held || run->state != SC_RUN_QUEUED);
         SC_ASSERT(run->held || w->link != 0 || run->state == SC_RUN_ABANDONED);
-        SC_ASSERT((run->spec != NULL) == (run->state == SC_RUN_QUEUED));
         SC_ASSERT(run->share == NULL || run->state == SC_RUN_QUEUED || sc_run_has_slot(run->state));
+        SC_ASSERT((run->spec != NULL) == (run->state == SC_RUN_QUEUED || run->state == SC_RUN_OFFERED));
+        SC_ASSERT(run->state != SC_RUN_OFFERED || (!run->command && !run->streams));
+        SC_ASSERT(run->state == SC_RUN_OFFERED || run->wanted == 0);
+        SC_ASSERT(run->state == SC_RUN_OFFERED || !run->recalled);
         SC_ASSERT(sc_list_empty(&run->report) || (run->state == SC_RUN_RUNNING && !run->held));
         SC_ASSERT(run->kept == NULL || run->state == SC_RUN_OWING || run->state == SC_RUN_DONE ||
                   run->state == SC_RUN_GHOST);
@@ -52,13 +55,14 @@ void sc_work_check(const struct sc_work *w)
 {
         uint32_t count[SC_RUN_STATES] = { 0 };
         uint32_t held[SC_RUN_STATES]  = { 0 };
-        uint32_t held_total = 0, renamed = 0;
+        uint32_t held_total = 0, renamed = 0, commands = 0;
         for (uint32_t i = 0; i < w->pages * SC_RUN_PAGE; i++) {
                 const struct sc_run *run = &w->page[i / SC_RUN_PAGE][i % SC_RUN_PAGE];
                 check_row(w, run);
                 count[run->state]++;
                 held[run->state] += run->held;
                 held_total += run->held;
+                commands += run->command && sc_run_has_slot(run->state);
                 renamed += run->run != 0 && run->run != run->handle;
                 SC_ASSERT(sc_list_empty(&run->alias) == (run->run == 0 || run->run == run->handle));
         }
@@ -76,5 +80,8 @@ void sc_work_check(const struct sc_work *w)
         SC_ASSERT(w->by_handle.len == w->pages * SC_RUN_PAGE - count[SC_RUN_FREE]);
         SC_ASSERT(sc_work_busy(w) <= w->slots);
         sc_work_amounts_check(w);
+        SC_ASSERT(commands == w->commands);
+        SC_ASSERT(commands == 0 || count[SC_RUN_OFFERED] == 0);
+        SC_ASSERT(count[SC_RUN_OFFERED] <= SC_OFFERED_MAX);
         SC_ASSERT(w->link != 0 || count[SC_RUN_QUEUED] == 0);
 }

@@ -189,7 +189,7 @@ static void cut_output(struct sc_run *run)
 
 void sc_run_ended(struct sc_work *w, struct sc_run *run, const struct sc_outcome *outcome, struct sc_out *out)
 {
-        SC_ASSERT(run->state == SC_RUN_RUNNING);
+        SC_ASSERT(run->state == SC_RUN_RUNNING || run->state == SC_RUN_OFFERED);
         sc_run_keep_outcome(w, run, outcome);
         run->limit_at = run->escalate_at = SC_NEVER;
         if (owes(w, run)) {

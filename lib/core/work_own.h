@@ -20,28 +20,32 @@ enum {
         SC_RUN_PAGE   = 64, /* rows allocated at a time */
         SC_RUN_PAGES  = SC_HOLDS_MAX / SC_RUN_PAGE,
         SC_RUN_SMALL  = 40, /* result bytes that fit into the row */
-        SC_CHUNK_LEAST = 4096 /* output bytes allocated at a time, so that small writes share a chunk */
+        SC_CHUNK_LEAST = 4096, /* output bytes allocated at a time, so that small writes share a chunk */
+        SC_RUN_STREAK  = 16  /* so many short runs in a row, and the next are offered ahead */
 };
 
 #define SC_RUN_STARTED_AFTER (5 * SC_MS)
 #define SC_RUN_QUEUED_WORK   (200 * SC_US) /* how much work adaptive prefetch wants to have waiting */
+#define SC_RUN_OFFERED_WORK  (100 * SC_US) /* how much of it the shell is offered before a slot is free */
 #define SC_RUN_LEAVE_AFTER   (5 * SC_S)    /* a drained worker waits no longer for its last acknowledgements */
 #define SC_RUN_PROBE_FIRST   SC_S          /* unconfirmed output is sent again after so long, and then ... */
 #define SC_RUN_PROBE_LAST    (8 * SC_S)    /* ... after twice as long, up to this */
 
 /*
- *                   START    RETURN  RETURN_OWING  ANSWER  FORGET
+ *                   START    RETURN  RETURN_OWING  ANSWER  FORGET     OFFER    TAKE_BACK
  * FREE -ADMIT-> QUEUED
- *     QUEUED        RUNNING  -       -             DONE    FREE
- *     RUNNING       -        DONE    OWING         GHOST   ABANDONED
- *     OWING         -        -       -             DONE    FREE
- *     DONE          -        -       -             -       FREE
- *     GHOST         -        DONE    -             -       ABANDONED
- *     ABANDONED     -        FREE    -             -       -
+ *     QUEUED        RUNNING  -       -             DONE    FREE       OFFERED  -
+ *     OFFERED       RUNNING  DONE    -             -       -          -        QUEUED
+ *     RUNNING       -        DONE    OWING         GHOST   ABANDONED  -        -
+ *     OWING         -        -       -             DONE    FREE       -        -
+ *     DONE          -        -       -             -       FREE       -        -
+ *     GHOST         -        DONE    -             -       ABANDONED  -        -
+ *     ABANDONED     -        FREE    -             -       -          -        -
  */
 enum sc_run_state {
         SC_RUN_FREE,
         SC_RUN_QUEUED,
+        SC_RUN_OFFERED,   /* given to the shell ahead, which begins the oldest when a slot comes free */
         SC_RUN_RUNNING,
         SC_RUN_OWING,     /* returned; part of its output is not confirmed yet */
         SC_RUN_DONE,      /* its outcome is kept until the scheduler has it */
@@ -57,6 +61,8 @@ enum sc_run_event {
         SC_RUN_RETURN_OWING,
         SC_RUN_ANSWER,
         SC_RUN_FORGET,
+        SC_RUN_OFFER,
+        SC_RUN_TAKE_BACK,
         SC_RUN_EVENTS
 };
 
@@ -129,11 +135,13 @@ struct sc_run {
         uint8_t         cause; /* enum sc_run_cause: why it is being stopped */
         uint8_t         stop;  /* the strongest enum sc_stop_how told so far; 0: none */
         bool            held;  /* belongs to no link: a lost one's, until KEEP or DROP */
-        bool            streams;
+        bool            streams, command;
+        bool            recalled; /* OFFERED: somebody else would take it */
+        uint8_t         wanted;   /* OFFERED: the strongest enum sc_stop_how it shall hear if it has begun */
         size_t          position; /* in the heap of deadlines */
         sc_ns           deadline, started, limit_at, escalate_at;
         uint64_t        timeout_ms;
-        struct sc_spec_copy  *spec;   /* QUEUED */
+        struct sc_spec_copy  *spec;   /* QUEUED and OFFERED */
         struct sc_run_output *output; /* streams: until answered */
         struct sc_run_share  *share;  /* NULL: one cpu; until its slot is free again */
         struct sc_scrap      *kept;   /* bytes of the outcome that do not fit into `small` */
@@ -161,6 +169,7 @@ struct sc_work {
         size_t                offer_size;
         uint32_t              offer_count, cpu; /* cpu: its place among them */
         uint64_t              cpu_each;         /* what a run holds that names no needs */
+        uint32_t              shares;           /* runs that name their needs and have a slot */
         bool                  filling;          /* a step had no room to start all that it could */
 
         struct sc_run  *page[SC_RUN_PAGES];
@@ -176,6 +185,10 @@ struct sc_work {
         struct sc_scrap *scrap;
 
         sc_ns    mean; /* weighted run time; -1: nothing has run yet */
+        uint32_t streak;     /* short runs in a row, up to SC_RUN_STREAK */
+        uint32_t commands;   /* of those that have a slot */
+        bool     ask_back;   /* all that is OFFERED, as soon as there is room for it */
+        bool     asked_back; /* some of it, in this step: what has begun is known after the answers */
         uint32_t told_usable, told_prefetch;
         bool     told, draining, forced, closed, gave_up;
         uint64_t done, failed, cancelled;
@@ -222,10 +235,26 @@ void           sc_run_share_give(struct sc_work *w, struct sc_run *run);
 struct sc_run *sc_work_next(const struct sc_work *w); /* the first queued one that fits, or NULL */
 void           sc_work_amounts_check(const struct sc_work *w);
 
+/* Whoever names no needs has a cpu as soon as it has a slot. */
+static inline bool sc_work_cpu_to_spare(const struct sc_work *w)
+{
+        return w->shares == 0 && w->offer[w->cpu].amount >= w->slots * w->cpu_each;
+}
+
 static inline bool sc_run_fits(const struct sc_work *w, const struct sc_run *run)
 {
         return run->share ? sc_run_share_fits(w, run->share) : w->offer[w->cpu].free >= w->cpu_each;
 }
+
+/* work_ahead.c: slots, and what is offered ahead of them */
+void sc_run_start(struct sc_work *w, struct sc_run *run, const struct sc_spec *spec, struct sc_out *out);
+void sc_work_fill(struct sc_work *w, struct sc_out *out); /* what free slots can take */
+void sc_work_begun(struct sc_work *w, struct sc_out *out); /* OFFERED runs for which a slot has come free */
+void sc_work_ask_back(struct sc_work *w, struct sc_out *out); /* if it is due */
+void sc_run_ask_back(struct sc_work *w, const struct sc_run *run, struct sc_out *out);
+void sc_run_back(struct sc_work *w, struct sc_run *run, struct sc_out *out);
+void sc_run_give_back(struct sc_work *w, struct sc_run *run, struct sc_out *out);
+bool sc_work_fill_due(const struct sc_work *w);
 
 /* work_end.c: outcomes and answers */
 void sc_run_keep_outcome(struct sc_work *w, struct sc_run *run, const struct sc_outcome *outcome);

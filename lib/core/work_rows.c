@@ -13,14 +13,24 @@
 #define NEVER_MOVES SC_RUN_STATES
 
 static const uint8_t moves[SC_RUN_STATES][SC_RUN_EVENTS] = {
-        /*                       ADMIT          START           RETURN        RETURN_OWING  ANSWER       FORGET */
-        [SC_RUN_FREE]      = { SC_RUN_QUEUED, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES },
-        [SC_RUN_QUEUED]    = { NEVER_MOVES, SC_RUN_RUNNING, NEVER_MOVES, NEVER_MOVES, SC_RUN_DONE, SC_RUN_FREE },
-        [SC_RUN_RUNNING]   = { NEVER_MOVES, NEVER_MOVES, SC_RUN_DONE, SC_RUN_OWING, SC_RUN_GHOST, SC_RUN_ABANDONED },
-        [SC_RUN_OWING]     = { NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, SC_RUN_DONE, SC_RUN_FREE },
-        [SC_RUN_DONE]      = { NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, SC_RUN_FREE },
-        [SC_RUN_GHOST]     = { NEVER_MOVES, NEVER_MOVES, SC_RUN_DONE, NEVER_MOVES, NEVER_MOVES, SC_RUN_ABANDONED },
-        [SC_RUN_ABANDONED] = { NEVER_MOVES, NEVER_MOVES, SC_RUN_FREE, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES },
+        /*                  ADMIT          START           RETURN       RETURN_OWING  ANSWER        FORGET
+                            OFFER          TAKE_BACK */
+        [SC_RUN_FREE]   = { SC_RUN_QUEUED, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES,
+                            NEVER_MOVES, NEVER_MOVES },
+        [SC_RUN_QUEUED] = { NEVER_MOVES, SC_RUN_RUNNING, NEVER_MOVES, NEVER_MOVES, SC_RUN_DONE, SC_RUN_FREE,
+                            SC_RUN_OFFERED, NEVER_MOVES },
+        [SC_RUN_OFFERED] = { NEVER_MOVES, SC_RUN_RUNNING, SC_RUN_DONE, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES,
+                             NEVER_MOVES, SC_RUN_QUEUED },
+        [SC_RUN_RUNNING] = { NEVER_MOVES, NEVER_MOVES, SC_RUN_DONE, SC_RUN_OWING, SC_RUN_GHOST, SC_RUN_ABANDONED,
+                             NEVER_MOVES, NEVER_MOVES },
+        [SC_RUN_OWING]   = { NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, SC_RUN_DONE, SC_RUN_FREE,
+                             NEVER_MOVES, NEVER_MOVES },
+        [SC_RUN_DONE]    = { NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, SC_RUN_FREE,
+                             NEVER_MOVES, NEVER_MOVES },
+        [SC_RUN_GHOST]   = { NEVER_MOVES, NEVER_MOVES, SC_RUN_DONE, NEVER_MOVES, NEVER_MOVES, SC_RUN_ABANDONED,
+                             NEVER_MOVES, NEVER_MOVES },
+        [SC_RUN_ABANDONED] = { NEVER_MOVES, NEVER_MOVES, SC_RUN_FREE, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES,
+                               NEVER_MOVES, NEVER_MOVES },
 };
 
 void *sc_work_get(struct sc_work *w, size_t size)
@@ -106,7 +116,7 @@ static void leave(struct sc_work *w, struct sc_run *run, enum sc_run_state next)
 {
         if (run->state == SC_RUN_RUNNING)
                 sc_list_remove(&run->report);
-        if (run->spec) {
+        if (run->spec && next != SC_RUN_OFFERED && next != SC_RUN_QUEUED) {
                 sc_work_discard(w, &run->spec->scrap);
                 run->spec = NULL;
         }
@@ -136,11 +146,13 @@ void sc_run_move(struct sc_work *w, struct sc_run *run, enum sc_run_event event)
         w->count[next]++;
         w->held[run->state] -= run->held;
         w->held[next] += run->held;
+        if (run->command)
+                w->commands += sc_run_has_slot((uint8_t)next) - (uint32_t)sc_run_has_slot(run->state);
         run->state = (uint8_t)next;
         if (home(w, run) != from) {
                 sc_list_remove(&run->link);
-                if (next == SC_RUN_FREE)
-                        sc_list_add_head(&w->list[SC_RUN_FREE], &run->link); /* warm ones first */
+                if (next == SC_RUN_FREE || event == SC_RUN_TAKE_BACK) /* warm ones first; to its old place */
+                        sc_list_add_head(&w->list[next], &run->link);
                 else
                         sc_list_add_tail(home(w, run), &run->link);
         }
@@ -213,6 +225,9 @@ struct sc_run *sc_run_take(struct sc_work *w, const struct sc_assign *assign)
         run->attempt       = assign->attempt;
         run->cause         = SC_CAUSE_NONE;
         run->stop          = 0;
+        run->wanted        = 0;
+        run->recalled      = false;
+        run->command       = assign->spec.kind == SC_TASK_COMMAND;
         run->streams       = (assign->spec.flags & SC_SPEC_STREAM) != 0;
         run->timeout_ms    = assign->spec.timeout_ms;
         run->limit_at      = SC_NEVER;

@@ -39,6 +39,11 @@ void sc_run_stop(struct sc_work *w, struct sc_run *run, bool force, struct sc_ou
         case SC_RUN_QUEUED:
                 sc_run_fail(w, run, SC_REASON_CANCELLED, "cancelled before it started", out);
                 break;
+        case SC_RUN_OFFERED:
+                if (force || run->wanted == 0)
+                        run->wanted = force ? SC_STOP_KILL : SC_STOP_ASK;
+                sc_run_ask_back(w, run, out);
+                break;
         case SC_RUN_RUNNING:
                 stop_running(w, run, force, out);
                 break;
@@ -76,6 +81,7 @@ static void learn(struct sc_work *w, sc_ns took)
 {
         if (w->mean < took)
                 w->mean = took;
+        w->streak = 0;
 }
 
 static void report_started(struct sc_work *w, struct sc_out *out)

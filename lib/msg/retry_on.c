@@ -55,7 +55,7 @@ static bool read_item(struct sc_view part, struct item *out)
         return at == end && out->least <= out->most;
 }
 
-/* Takes the first part, and its comma, from a text that is not empty or has just lost one; false: it was the last. */
+/* Takes the first part and its comma; false: it was the last. */
 static bool take_part(struct sc_view *text, struct sc_view *part)
 {
         const char *at    = text->ptr;

@@ -38,7 +38,7 @@ struct sc_loop {
 
         /* of the token's holder */
         struct sc_list      batch; /* posts of this pass that have not run yet */
-        struct sc_list      dirty;
+        struct sc_list      dirty, resting;
         struct sc_member   *flushing; /* NULL again when it leaves in its own flush */
         struct sc_heap      deadlines;
         size_t              members;
@@ -135,6 +135,15 @@ static void flush_dirty(struct sc_loop *loop)
         loop->flushing = NULL;
 }
 
+static void rest(struct sc_loop *loop)
+{
+        struct sc_list *link;
+        while ((link = sc_list_take(&loop->resting)) != NULL) {
+                struct sc_member *member = SC_CONTAINER(link, struct sc_member, resting);
+                member->ops->rest(member->ctx, loop->now);
+        }
+}
+
 static int pass(struct sc_loop *loop)
 {
         loop->now      = sc_clock_now();
@@ -186,6 +195,22 @@ static void give_token(struct sc_loop *loop)
         alert(loop, due);
 }
 
+/* Locked, with the token. */
+static bool goes_on(const struct sc_loop *loop)
+{
+        return !sc_list_empty(&loop->inbox) || !sc_list_empty(&loop->dirty) || next_due(loop) <= loop->now;
+}
+
+/* Locked, with the token; the lock is open meanwhile. */
+static void rest_unlocked(struct sc_loop *loop)
+{
+        if (sc_list_empty(&loop->resting))
+                return;
+        pthread_mutex_unlock(&loop->lock);
+        rest(loop);
+        pthread_mutex_lock(&loop->lock);
+}
+
 /* Locked, token free; the lock is open during the passes. */
 static int turn(struct sc_loop *loop)
 {
@@ -196,9 +221,10 @@ static int turn(struct sc_loop *loop)
                 sc_list_splice(&loop->batch, &loop->inbox);
                 pthread_mutex_unlock(&loop->lock);
                 count += pass(loop);
-                bool more = !sc_list_empty(&loop->dirty) || next_due(loop) <= loop->now;
                 pthread_mutex_lock(&loop->lock);
-                again = more || !sc_list_empty(&loop->inbox);
+                if (!goes_on(loop) || passes + 1 == SC_LOOP_PASSES || loop->holders > 0)
+                        rest_unlocked(loop);
+                again = goes_on(loop);
         } while (again && ++passes < SC_LOOP_PASSES && loop->holders == 0);
         give_token(loop);
         return count;
@@ -292,6 +318,7 @@ int sc_loop_create(const struct sc_loop_options *options, struct sc_loop **out)
         sc_list_init(&loop->inbox);
         sc_list_init(&loop->batch);
         sc_list_init(&loop->dirty);
+        sc_list_init(&loop->resting);
         sc_heap_init(&loop->deadlines, loop->mem, due_before, due_moved);
         loop->now  = sc_clock_now();
         int status = loop->host_driven ? sc_loop_wait_init(&loop->wait) : start_thread(loop);
@@ -335,6 +362,7 @@ int sc_loop_join(struct sc_loop *loop, struct sc_member *member, const struct sc
         loop->members++;
         *member = (struct sc_member){ .ops = ops, .ctx = ctx, .position = SC_HEAP_NOWHERE, .due = SC_NEVER };
         sc_list_init(&member->dirty);
+        sc_list_init(&member->resting);
         sc_loop_touch(loop, member);
         return SC_OK;
 }
@@ -345,6 +373,7 @@ void sc_loop_leave(struct sc_loop *loop, struct sc_member *member)
         SC_ASSERT(member->ops);
         forget_deadline(loop, member);
         sc_list_remove(&member->dirty);
+        sc_list_remove(&member->resting);
         if (loop->flushing == member)
                 loop->flushing = NULL;
         member->ops = NULL;
@@ -357,6 +386,14 @@ void sc_loop_touch(struct sc_loop *loop, struct sc_member *member)
         SC_ASSERT(member->ops);
         if (sc_list_empty(&member->dirty))
                 sc_list_add_tail(&loop->dirty, &member->dirty);
+}
+
+void sc_loop_ask_rest(struct sc_loop *loop, struct sc_member *member)
+{
+        SC_ASSERT(turning == loop);
+        SC_ASSERT(member->ops->rest);
+        if (sc_list_empty(&member->resting))
+                sc_list_add_tail(&loop->resting, &member->resting);
 }
 
 /* ---- posts ---------------------------------------------------------------------------------------- */
@@ -415,6 +452,7 @@ void sc_loop_release(struct sc_loop *loop)
         SC_ASSERT(turning == loop);
         loop->now = sc_clock_now();
         flush_dirty(loop);
+        rest(loop);
         pthread_mutex_lock(&loop->lock);
         loop->held = false;
         give_token(loop);

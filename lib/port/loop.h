@@ -5,6 +5,7 @@
  *     pass(now):  1 swap out the inbox (one lock)      2 now = clock, once
  *                 3 run each post                      4 tick members whose deadline is due
  *                 5 flush touched members              6 again while posts arrive, a bounded number of times
+ *     rest:           once, before the token is given back: for members that asked
  *
  * One thread at a time turns: the loop's own, or any thread that posted and found the token free.  A
  * foreign thread makes at most SC_LOOP_PASSES passes and then leaves the rest to the loop's own.
@@ -33,12 +34,14 @@ struct sc_member_ops {
         sc_ns (*deadline)(void *ctx);         /* read after every flush and tick */
         void  (*tick)(void *ctx, sc_ns now);  /* its deadline is due; counts as touched */
         void  (*flush)(void *ctx, sc_ns now); /* at the end of a pass, for members touched in it; may be NULL */
+        void  (*rest)(void *ctx, sc_ns now);  /* no pass follows at once, and sc_loop_ask_rest() was called */
 };
 
 struct sc_member { /* a role or a port that lives on the loop; storage is the role's */
         const struct sc_member_ops *ops;
         void          *ctx;
         struct sc_list dirty;    /* on the loop's list when touched */
+        struct sc_list resting;  /* likewise, when it asked for rest */
         size_t         position; /* in the deadline heap */
         sc_ns          due;
 };
@@ -55,6 +58,9 @@ void  sc_loop_destroy(struct sc_loop *loop); /* after all members left; joins it
 int   sc_loop_join(struct sc_loop *loop, struct sc_member *member, const struct sc_member_ops *ops, void *ctx);
 void  sc_loop_leave(struct sc_loop *loop, struct sc_member *member); /* in a turn, or held */
 void  sc_loop_touch(struct sc_loop *loop, struct sc_member *member); /* in a turn, or held */
+/* [in a turn, or held] For what wakes other threads and gets cheaper in company: rest() comes when all posts are done
+ * with, or after so many passes that others must not wait longer. */
+void  sc_loop_ask_rest(struct sc_loop *loop, struct sc_member *member);
 
 /* [any] Appends the post.  _post leaves it to whoever turns next (and wakes that one if nobody does);
  * _post_and_turn turns at once on this thread when the token is free, the loop is not host driven and

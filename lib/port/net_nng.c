@@ -199,10 +199,10 @@ int sc_net_nng_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_
         sc_list_init(&net->dials);
         sc_list_init(&net->rearm);
         sc_heap_init(&net->timers, mem, due_before, due_moved);
-        if (nng_aio_alloc(&net->quick, NULL, NULL) != 0 ||
-            sc_loop_join(loop, &net->member, &member_ops, net) != SC_OK) {
+        const int result = nng_aio_alloc(&net->quick, NULL, NULL); /* the first one starts nng */
+        if (result != 0 || sc_loop_join(loop, &net->member, &member_ops, net) != SC_OK) {
                 net_free(net);
-                return SC_E_NOMEM;
+                return result == 0 || result == NNG_ENOMEM ? SC_E_NOMEM : SC_E_IO;
         }
         *out = &net->base;
         return SC_OK;

@@ -3,6 +3,7 @@
  * A receive is always under way, except while upcalls go on or the connection is paused.  The receive
  * buffer grows with what really arrives, never with what a peer announces.
  */
+#include "fork.h"
 #include "frame.h"
 #include "msg.h"
 #include "net_nng_impl.h"
@@ -147,6 +148,12 @@ static void deliver(struct sc_nng_conn *conn)
                 conn->in.len = 0;
 }
 
+/* Memory is kept back for what must be: buffers are small. */
+static bool is_tight(const struct sc_nng_conn *conn)
+{
+        return sc_mem_beyond(conn->net->mem, SC_MEM_ASKED, 0);
+}
+
 static void shrink(struct sc_nng_conn *conn)
 {
         sc_buf_shrink(&conn->in, conn->in.len > SC_NNG_READ_MIN ? conn->in.len : SC_NNG_READ_MIN);
@@ -214,8 +221,10 @@ static void on_received(struct sc_post *post, sc_ns now)
                 conn->in.len += conn->receive_count;
                 conn->busy_at = now;
                 deliver(conn);
-                if (conn->tls && conn->state != SC_NNG_CLOSED && conn->in.cap > 4 * TLS_RECORD_MAX && conn->in.len == 0)
-                        shrink(conn); /* idle ones cannot be asked to: see on_timer() */
+                const size_t much = is_tight(conn) ? SC_NNG_READ_MIN : 4 * TLS_RECORD_MAX;
+                if ((conn->tls || is_tight(conn)) && conn->state != SC_NNG_CLOSED && conn->in.cap > much &&
+                    conn->in.len == 0)
+                        shrink(conn); /* idle ones of TLS cannot be asked to: see on_timer() */
         }
         if (conn->state != SC_NNG_CLOSED && !conn->paused)
                 want_rearm(conn);
@@ -226,10 +235,21 @@ static bool make_room(struct sc_nng_conn *conn)
 {
         struct sc_buf *in   = &conn->in;
         const bool     full = in->len == in->cap;
-        const bool     busy = in->cap < SC_NNG_READ_MAX && conn->asked > 0 && conn->receive_count == conn->asked;
+        const bool     busy = in->cap < SC_NNG_READ_MAX && conn->asked > 0 && conn->receive_count == conn->asked &&
+                          !is_tight(conn);
         if (full || busy || in->cap == 0)
                 sc_buf_reserve(in, in->cap == 0 ? SC_NNG_READ_MIN : in->cap - in->len + 1);
         return in->len < in->cap;
+}
+
+static void wait_for_memory(struct sc_nng_conn *conn, sc_ns now)
+{
+        if (conn->hungry_since == 0)
+                conn->hungry_since = now;
+        if (now - conn->hungry_since >= SC_NNG_STARVED_MS * SC_MS)
+                lose(conn, SC_E_NOMEM, "no memory for what it sends");
+        else
+                sc_nng_set_timer(conn->net, &conn->timer, sc_ns_add(now, SC_NNG_HUNGRY_MS * SC_MS));
 }
 
 static bool is_gone(const struct sc_nng_conn *conn)
@@ -248,6 +268,8 @@ static void watch_for_the_end(struct sc_nng_conn *conn, sc_ns now)
 
 void sc_nng_conn_rearm(struct sc_nng_conn *conn, sc_ns now)
 {
+        if (sc_forked())
+                return;
         if (conn->state == SC_NNG_OPEN)
                 deliver(conn); /* frames that came before a pause */
         if (conn->state == SC_NNG_CLOSED || conn->paused || conn->receiving)
@@ -257,9 +279,10 @@ void sc_nng_conn_rearm(struct sc_nng_conn *conn, sc_ns now)
                 return;
         }
         if (!make_room(conn)) {
-                lose(conn, SC_E_NOMEM, "no memory for what it sends");
+                wait_for_memory(conn, now);
                 return;
         }
+        conn->hungry_since = 0;
         const size_t room = conn->in.cap - conn->in.len;
         conn->asked       = room < SC_NNG_READ_MAX ? room : SC_NNG_READ_MAX;
         nng_iov into      = { .iov_buf = conn->in.data + conn->in.len, .iov_len = conn->asked };
@@ -321,6 +344,8 @@ static long send_quickly(struct sc_nng_conn *conn)
  * connection, so there every send goes the long way. */
 static void push(struct sc_nng_conn *conn)
 {
+        if (sc_forked())
+                return; /* a fork of the host, made inside a callback: the socket is the parent's */
         while (conn->out_at < conn->out.len) {
                 long took = conn->tls ? 0 : send_quickly(conn);
                 if (took < 0) {
@@ -353,7 +378,7 @@ static void all_left(struct sc_nng_conn *conn)
         conn->sending             = false;
         conn->busy_at             = sc_loop_now(conn->net->loop);
         sc_buf_reset(&conn->out);
-        sc_buf_shrink(&conn->out, SC_NNG_READ_MAX);
+        sc_buf_shrink(&conn->out, is_tight(conn) ? 0 : SC_NNG_READ_MAX);
         if (conn->state == SC_NNG_LINGERING) {
                 if (conn->tls)
                         let_drain(conn);
@@ -411,6 +436,8 @@ static void on_timer(struct sc_nng_timer *timer, sc_ns now)
         } else if (conn->broken) {
                 conn->end = conn->tls && conn->send_result != 0 ? conn->send_result : NNG_ECONNSHUT;
                 lose(conn, end_status(conn), end_words(conn));
+        } else if (conn->hungry_since != 0 && !conn->receiving) {
+                want_rearm(conn);
         } else if (conn->tls && conn->receiving && is_gone(conn)) {
                 conn->end = NNG_ECONNSHUT;
                 on_end(conn);

@@ -21,12 +21,15 @@ enum {
         SC_NNG_READ_MIN  = 4096,       /* bytes of a quiet connection's receive buffer */
         SC_NNG_READ_MAX  = 256 * 1024, /* at most so many are received, or sent, at once */
         SC_NNG_RETRY_MS  = 100,        /* before accepting again when descriptors have run out */
+        SC_NNG_SAY_S     = 60,         /* at most so often is said that it cannot accept */
         SC_NNG_DRAIN_MS  = 50,         /* for the last record of TLS to leave */
         SC_NNG_GONE_MS   = 10,         /* for what TLS has decrypted already, once the other side is gone */
         SC_NNG_BRIEF_MS  = 1000,       /* an accepted connection that lives less is a brief one: see pace */
         SC_NNG_PACE_MS   = 2,          /* in the long run so far apart brief ones are let in, */
         SC_NNG_BURST     = 256,        /* after so many at once */
         SC_NNG_IDLE_MS   = 1000,       /* without a byte: buffers shrink */
+        SC_NNG_HUNGRY_MS = 10,         /* between two looks at whether there is memory for what waits to be received */
+        SC_NNG_STARVED_MS = 2000,      /* after so long without any the connection ends */
         SC_NNG_BROKEN_MS = 1000        /* from a send that failed to giving up on what can still be received */
 };
 
@@ -90,6 +93,7 @@ struct sc_nng_conn {
         size_t         receive_count, asked;
         struct sc_buf  in;
         sc_ns          busy_at; /* when bytes last came, or had left */
+        sc_ns          hungry_since; /* there was no memory for receiving; 0: there is */
         bool           receiving, paused;
         bool           tls, verifies; /* verifies: the other side's certificate */
         bool           heard;         /* a whole frame has come */

@@ -20,8 +20,9 @@ struct meeting { /* a listener or a dial */
         struct sc_post        met;
         int                   result;
         bool                  tls;
-        struct sc_nng_timer   timer;  /* listeners only: accept again */
-        uint64_t              ticket; /* dials only */
+        struct sc_nng_timer   timer;        /* listeners only: accept again */
+        sc_ns                 silent_until; /* listeners only: no more words about that before */
+        uint64_t              ticket;       /* dials only */
 };
 
 /* inproc: names over nng: Linux's abstract names are the machine's, so ours carry the process. */
@@ -112,6 +113,15 @@ static void accept_next(struct meeting *meeting, sc_ns now)
                 nng_stream_listener_accept(meeting->remains.listener, meeting->remains.aio[0]);
 }
 
+static void tell_deaf(struct meeting *meeting, sc_ns now)
+{
+        const struct sc_net *base = &meeting->net->base;
+        if (!base->upcalls->accept_failed || now < meeting->silent_until)
+                return;
+        meeting->silent_until = sc_ns_add(now, SC_NNG_SAY_S * SC_S);
+        base->upcalls->accept_failed(base->ctx, sc_nng_words(meeting->result));
+}
+
 static void on_accepted(struct sc_post *post, sc_ns now)
 {
         struct meeting    *meeting = SC_CONTAINER(post, struct meeting, met);
@@ -120,6 +130,7 @@ static void on_accepted(struct sc_post *post, sc_ns now)
                 return;
         if (meeting->result != 0) {
                 sc_nng_set_timer(net, &meeting->timer, sc_ns_add(now, SC_NNG_RETRY_MS * SC_MS));
+                tell_deaf(meeting, now);
                 return;
         }
         struct sc_nng_conn *conn = sc_nng_conn_create(net, take_stream(meeting), meeting->tls);

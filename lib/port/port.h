@@ -45,6 +45,8 @@ struct sc_net_upcalls {
         void (*down)(void *ctx, void *user, int status, const char *why);
         /* A dial did not make it. */
         void (*dial_failed)(void *ctx, uint64_t ticket, int status, const char *why);
+        /* A listener cannot accept just now and tries again by itself; not said too often.  May be NULL. */
+        void (*accept_failed)(void *ctx, const char *why);
 };
 
 struct sc_net_ops {

@@ -2,6 +2,8 @@
  * One queue, one lock, and threads that are started when a job finds nobody free to take it.
  * Every queued job has a claim on a thread, as far as there are threads: either one that was
  * woken for it, or one that has just returned from a job and looks at the queue before it sleeps.
+ * Between jobs a thread takes this lock once, for the end of the one and the begin of the next, and
+ * the loop's only when no end is on the list yet.
  */
 #include "run_threads.h"
 
@@ -11,6 +13,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "fork.h"
 #include "sc_assert.h"
 #include "sc_mem.h"
 #include "sc_status.h"
@@ -20,12 +23,16 @@ struct sc_slots {
         struct sc_loop *loop;
         size_t          stack;
         uint32_t        threads_max;
+        struct sc_post  news; /* of ends */
 
         pthread_mutex_t lock;
         pthread_cond_t  wake;
         struct sc_list  queue;
         size_t          queued;
+        struct sc_list  ended;     /* not told yet; not empty: `news` is posted, or just about to be */
+        uint32_t        kept;      /* slots without a thread at work in them: their jobs have returned and kept them */
         uint32_t        threads;   /* started, the first so many of `thread` */
+        uint32_t        working;   /* in a job */
         uint32_t        sleeping;  /* waiting for `wake`, `wakes` of them already called */
         uint32_t        wakes;
         uint32_t        returning; /* will look at the queue before they sleep: done with a job, or just started */
@@ -36,6 +43,22 @@ struct sc_slots {
 static size_t footprint(uint32_t threads)
 {
         return sizeof(struct sc_slots) + threads * sizeof(pthread_t);
+}
+
+/* In a turn.  The pool may be destroyed by whoever hears of the last one. */
+static void tell_ended(struct sc_post *post, sc_ns now)
+{
+        struct sc_slots *slots = SC_CONTAINER(post, struct sc_slots, news);
+        struct sc_list   ended;
+        struct sc_list  *link;
+        sc_list_init(&ended);
+        pthread_mutex_lock(&slots->lock);
+        sc_list_splice(&ended, &slots->ended);
+        pthread_mutex_unlock(&slots->lock);
+        while ((link = sc_list_take(&ended)) != NULL) {
+                struct sc_job *job = SC_CONTAINER(link, struct sc_job, link);
+                job->ended(job, now);
+        }
 }
 
 int sc_slots_create(struct sc_mem *mem, struct sc_loop *loop, uint32_t threads, size_t stack, struct sc_slots **out)
@@ -49,18 +72,26 @@ int sc_slots_create(struct sc_mem *mem, struct sc_loop *loop, uint32_t threads, 
         slots->loop        = loop;
         slots->stack       = stack;
         slots->threads_max = threads;
+        slots->news.run    = tell_ended;
         sc_list_init(&slots->queue);
+        sc_list_init(&slots->ended);
         SC_ASSERT(pthread_mutex_init(&slots->lock, NULL) == 0);
         SC_ASSERT(pthread_cond_init(&slots->wake, NULL) == 0);
         *out = slots;
         return SC_OK;
 }
 
-/* Lock held.  The next job; sleeps until there is one.  NULL: the pool is closing. */
-static struct sc_job *next_job(struct sc_slots *slots)
+static bool may_begin(const struct sc_slots *slots)
+{
+        return slots->queued > 0 && slots->working + slots->kept < slots->threads_max;
+}
+
+/* Lock held.  The next job; sleeps until there is one, and forgets the time.  NULL: the pool is closing. */
+static struct sc_job *next_job(struct sc_slots *slots, sc_ns *now)
 {
         slots->returning--;
-        while (!slots->quit && slots->queued == 0) {
+        while (!slots->quit && !may_begin(slots)) {
+                *now = 0;
                 slots->sleeping++;
                 while (!slots->quit && slots->wakes == 0)
                         pthread_cond_wait(&slots->wake, &slots->lock);
@@ -71,21 +102,44 @@ static struct sc_job *next_job(struct sc_slots *slots)
         if (slots->quit)
                 return NULL;
         slots->queued--;
+        slots->working++;
         return SC_CONTAINER(sc_list_take(&slots->queue), struct sc_job, link);
+}
+
+/* Lock held, and away while others are told: whoever puts the first end on the list posts.  It has not asked for the
+ * next job then, so that what a turn of its own hands over is not given to a thread that would have to be woken.
+ * True: it posted, which may have taken a while. */
+static bool put_end(struct sc_slots *slots, struct sc_job *job, bool frees)
+{
+        const bool first = sc_list_empty(&slots->ended);
+        sc_list_add_tail(&slots->ended, &job->link);
+        slots->working--;
+        slots->kept += !frees;
+        slots->returning++;
+        if (!first)
+                return false;
+        pthread_mutex_unlock(&slots->lock);
+        sc_loop_post_and_turn(slots->loop, &slots->news);
+        pthread_mutex_lock(&slots->lock);
+        return true;
 }
 
 static void *serve(void *arg)
 {
         struct sc_slots *slots = arg;
+        sc_ns            now   = 0; /* 0: not just read */
         pthread_mutex_lock(&slots->lock);
-        for (struct sc_job *job; (job = next_job(slots)) != NULL;) {
+        for (struct sc_job *job; (job = next_job(slots, &now)) != NULL;) {
                 pthread_mutex_unlock(&slots->lock);
-                job->work(job);
+                job->began       = now ? now : sc_clock_now();
+                const bool frees = job->work(job);
+                if (sc_forked())
+                        return NULL; /* the job forked, and this is the child, with no other thread */
+                now              = sc_clock_now();
+                job->returned    = now;
                 pthread_mutex_lock(&slots->lock);
-                slots->returning++;
-                pthread_mutex_unlock(&slots->lock);
-                sc_loop_post_and_turn(slots->loop, &job->post); /* from here on the job is the turn's */
-                pthread_mutex_lock(&slots->lock);
+                if (put_end(slots, job, frees))
+                        now = 0;
         }
         pthread_mutex_unlock(&slots->lock);
         return NULL;
@@ -122,32 +176,74 @@ static int start_thread(struct sc_slots *slots)
         return SC_OK;
 }
 
-/* Lock held, the job is counted.  Sees to it that a thread will come for it, unless all of them are at work. */
-static int call_thread(struct sc_slots *slots)
+/* Lock held, the queue is counted.  Sees to it that a thread will come for its last one, unless all are at work; who
+ * sleeps is counted into `calls` and woken when the lock is away, or it would run into it and sleep again. */
+static int call_thread(struct sc_slots *slots, uint32_t *calls)
 {
         if (slots->queued <= (size_t)slots->returning + slots->wakes)
                 return SC_OK;
         if (slots->sleeping > slots->wakes) {
                 slots->wakes++;
-                pthread_cond_signal(&slots->wake);
+                ++*calls;
                 return SC_OK;
         }
         return slots->threads < slots->threads_max ? start_thread(slots) : SC_OK;
 }
 
-int sc_slots_submit(struct sc_slots *slots, struct sc_job *job)
+static void wake(struct sc_slots *slots, uint32_t calls)
 {
+        for (; calls > 0; calls--)
+                pthread_cond_signal(&slots->wake);
+}
+
+int sc_slots_submit(struct sc_slots *slots, struct sc_list *jobs)
+{
+        struct sc_list *link;
+        uint32_t        calls  = 0;
+        int             status = SC_OK;
         pthread_mutex_lock(&slots->lock);
         SC_ASSERT(!slots->quit);
-        sc_list_add_tail(&slots->queue, &job->link);
-        slots->queued++;
-        const int status = call_thread(slots);
+        while (status == SC_OK && (link = sc_list_take(jobs)) != NULL) {
+                sc_list_add_tail(&slots->queue, link);
+                slots->queued++;
+                status = call_thread(slots, &calls);
+        }
         if (status != SC_OK) {
-                sc_list_remove(&job->link);
+                link = slots->queue.prev;
+                sc_list_remove(link);
+                slots->queued--;
+                sc_list_add_head(jobs, link);
+        }
+        pthread_mutex_unlock(&slots->lock);
+        wake(slots, calls);
+        return status;
+}
+
+bool sc_slots_take_back(struct sc_slots *slots, struct sc_job *job)
+{
+        pthread_mutex_lock(&slots->lock);
+        struct sc_list *at = slots->queue.prev; /* who takes back many begins with the newest */
+        while (at != &slots->queue && at != &job->link)
+                at = at->prev;
+        const bool waits = at == &job->link;
+        if (waits) {
+                sc_list_remove(at);
                 slots->queued--;
         }
         pthread_mutex_unlock(&slots->lock);
-        return status;
+        return waits;
+}
+
+void sc_slots_free(struct sc_slots *slots)
+{
+        pthread_mutex_lock(&slots->lock);
+        SC_ASSERT(slots->kept > 0);
+        slots->kept--;
+        uint32_t calls = 0;
+        if (slots->queued > 0)
+                (void)call_thread(slots, &calls); /* one that has no thread waits for those there are */
+        pthread_mutex_unlock(&slots->lock);
+        wake(slots, calls);
 }
 
 void sc_slots_destroy(struct sc_slots *slots)
@@ -165,6 +261,10 @@ void sc_slots_destroy(struct sc_slots *slots)
         }
         while (sc_list_take(&slots->queue) != NULL)
                 ;
+        sc_loop_hold(slots->loop);
+        sc_loop_unpost(slots->loop, &slots->news);
+        tell_ended(&slots->news, sc_loop_now(slots->loop));
+        sc_loop_release(slots->loop);
         pthread_cond_destroy(&slots->wake);
         pthread_mutex_destroy(&slots->lock);
         sc_mem_release(slots->mem, slots, footprint(slots->threads_max));

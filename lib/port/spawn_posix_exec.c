@@ -37,6 +37,8 @@ int __clone(int (*run)(void *), void *stack, int flags, void *arg, ...);
 #define CLONE_PIDFD 0x00001000
 #endif
 
+#define FOUND_FOR (1 * SC_S)
+
 enum { STACK_SIZE = 64 * 1024, SIGNALS = 64, FDS_CLOSED_MAX = 1 << 20, NAME_LEN_MAX = 255 };
 
 int sc_nest_init(struct sc_nest *nest)
@@ -193,6 +195,8 @@ static CHILD_SIDE void try_path(struct sc_birth *birth)
                 len++;
         errno = len > NAME_LEN_MAX ? ENAMETOOLONG : ENOENT;
         const char *path = len == 0 || len > NAME_LEN_MAX ? NULL : exec->path;
+        if (birth->found)
+                try_file(exec, birth->nest->found);
         while (path) {
                 const char *end = path;
                 while (*end && *end != ':')
@@ -244,10 +248,35 @@ static CHILD_SIDE int live(void *arg)
 
 /* ---- the parent's side --------------------------------------------------------------------------- */
 
-bool sc_birth_give(struct sc_birth *birth)
+/*
+ * A directory of the path costs each child a system call, so for a second what was found there is tried first, as
+ * shells do for as long as they live.  Only absolute names: others depend on where the child is.
+ */
+static const char *found_before(struct sc_nest *nest, const struct sc_exec *exec, sc_ns now)
+{
+        const bool same = exec->path && now < nest->found_until && strcmp(nest->found_file, exec->file) == 0 &&
+                          strcmp(nest->found_path, exec->path) == 0;
+        return same ? nest->found : NULL;
+}
+
+static void note_found(struct sc_birth *birth, sc_ns now)
+{
+        struct sc_nest       *nest = birth->nest;
+        const struct sc_exec *exec = birth->exec;
+        if (birth->found || !exec->path || nest->candidate[0] != '/' || strlen(exec->path) >= SC_FOUND_PATH_MAX ||
+            strlen(exec->file) >= SC_FOUND_FILE_MAX)
+                return;
+        memcpy(nest->found, nest->candidate, strlen(nest->candidate) + 1);
+        memcpy(nest->found_path, exec->path, strlen(exec->path) + 1);
+        memcpy(nest->found_file, exec->file, strlen(exec->file) + 1);
+        nest->found_until = now + FOUND_FOR;
+}
+
+bool sc_birth_give(struct sc_birth *birth, sc_ns now)
 {
         birth->error = 0;
         birth->pidfd = -1;
+        birth->found = found_before(birth->nest, birth->exec, now);
         char *top    = birth->nest->stack + birth->nest->stack_size;
         birth->pid   = clone(live, top, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, birth, &birth->pidfd);
         if (birth->pid < 0)
@@ -255,6 +284,7 @@ bool sc_birth_give(struct sc_birth *birth)
         const int pidfd = sc_fd_above_stdio(birth->pidfd);
         if (birth->error == 0 && pidfd >= 0) {
                 birth->pidfd = pidfd;
+                note_found(birth, now);
                 return true;
         }
         if (birth->error == 0) {

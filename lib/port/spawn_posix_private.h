@@ -54,18 +54,22 @@ enum sc_birth_step {
         SC_BIRTH_UNWANTED /* killed before it was started */
 };
 
-enum { SC_CANDIDATE_MAX = 4096 + 256 };
+enum { SC_CANDIDATE_MAX = 4096 + 256, SC_FOUND_PATH_MAX = 4096, SC_FOUND_FILE_MAX = 256 };
 
 struct sc_nest { /* memory for one birth at a time */
         char  *stack; /* of the child until its exec, with a guard page below */
         size_t stack_size;
-        char   candidate[SC_CANDIDATE_MAX];
+        char   candidate[SC_CANDIDATE_MAX]; /* after a birth: what was executed, if it was looked for */
+        /* where `file` was found in `path`, and until when that is believed */
+        sc_ns  found_until;
+        char   found[SC_CANDIDATE_MAX], found_path[SC_FOUND_PATH_MAX], found_file[SC_FOUND_FILE_MAX];
 };
 
 struct sc_birth { /* shared by parent and child until the exec */
         const struct sc_exec *exec;
         struct sc_nest       *nest;
         int                   fds[3]; /* the child's 0, 1 and 2; above 2 here */
+        const char           *found;  /* to be tried first; NULL: nothing */
         pid_t                 pid;
         int                   pidfd;
         enum sc_birth_step    step;   /* on failure: where, */
@@ -75,7 +79,7 @@ struct sc_birth { /* shared by parent and child until the exec */
 int  sc_nest_init(struct sc_nest *nest); /* 0, SC_E_NOMEM */
 void sc_nest_fini(struct sc_nest *nest);
 /* True: pid and pidfd are there.  False: step and error are, and no process is left. */
-bool sc_birth_give(struct sc_birth *birth);
+bool sc_birth_give(struct sc_birth *birth, sc_ns now);
 /* A descriptor above 2 for the same file, closing `fd` when it has to move; -1 stays -1. */
 int  sc_fd_above_stdio(int fd);
 /* A sealed file that holds `bytes`, at its start; -1: see errno. */

@@ -122,7 +122,7 @@ static bool give_birth(struct sc_child *child, struct sc_birth *birth)
                 return false;
         }
         child->born = sc_clock_now();
-        return sc_birth_give(birth) && watch_end(child, birth);
+        return sc_birth_give(birth, child->born) && watch_end(child, birth);
 }
 
 static void note_not_started(struct sc_child *child, enum sc_birth_step step, int error)
@@ -403,13 +403,14 @@ static void tell_output(struct sc_child *child, size_t len)
 void sc_child_advance(struct sc_child *child)
 {
         size_t len = 0;
-        if (child->exited || child->known)
+        if (child->killed && (child->exited || child->known))
                 look_at_end(child);
         if (child->killed && child->known && !child->draining)
                 begin_draining(child);
         if (child->wanted && !child->undelivered)
                 len = count_output(child, read_some(child));
         if (len > 0) {
+                look_at_end(child); /* the turn may be slow to take this */
                 tell_output(child, len);
                 return;
         }

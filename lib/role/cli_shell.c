@@ -17,6 +17,7 @@ struct asked { /* from inside an upcall */
         struct sc_list link;
         struct sc_event ev;
         struct sc_msg   msg;
+        char            tag[SC_NAME_MAX];
 };
 
 struct sc_cli_shell {
@@ -98,6 +99,7 @@ static void carry_out(struct sc_cli_shell *x, const struct sc_effect *fx)
                 if (up->closed != NULL)
                         up->closed(x->role);
                 break;
+        case SC_FX_TAKE_BACK:
         case SC_FX_RUN:
         case SC_FX_STOP:
         case SC_FX_READ_MORE:
@@ -160,6 +162,10 @@ static int ask(struct sc_cli_shell *x, const struct sc_event *ev, const struct s
         if (msg != NULL) {
                 asked->msg    = *msg;
                 asked->ev.msg = &asked->msg;
+        }
+        if (msg != NULL && msg->kind == SC_MSG_CANCEL_MANY) {
+                memcpy(asked->tag, msg->cancel_many.tag.ptr, msg->cancel_many.tag.len);
+                asked->msg.cancel_many.tag.ptr = asked->tag;
         }
         sc_list_add_tail(&x->asked, &asked->link);
         return 0;
@@ -345,6 +351,15 @@ int sc_cli_shell_cancel(struct sc_cli_shell *x, struct sc_id task, bool force, s
         sc_cli_shell_begin(x, now, 0);
         const struct sc_msg   msg = {.kind = SC_MSG_CANCEL, .cancel = {.task = task, .force = force}};
         const struct sc_event ev  = {.kind = SC_EV_CANCEL, .task = task};
+        return ask(x, &ev, &msg);
+}
+
+int sc_cli_shell_cancel_many(struct sc_cli_shell *x, const struct sc_cancel_many *many, const char *tag, sc_ns now)
+{
+        sc_cli_shell_begin(x, now, 0);
+        struct sc_msg         msg = {.kind = SC_MSG_CANCEL_MANY, .cancel_many = *many};
+        const struct sc_event ev  = {.kind = SC_EV_CANCEL_MANY};
+        msg.cancel_many.tag       = (struct sc_view){tag, strlen(tag)};
         return ask(x, &ev, &msg);
 }
 

@@ -10,6 +10,8 @@
 #include "machine.h"
 #include "sc_assert.h"
 
+#define MEMORY_NAP (5 * SC_MS)
+
 /* ---- life ------------------------------------------------------------------------------------------------- */
 
 static int take_text(char *out, const char *text, const char *what, scaler_error *err)
@@ -102,6 +104,7 @@ int scaler_client_create(const scaler_client_options *options, scaler_client **o
         sc_list_init(&c->submits);
         sc_list_init(&c->todo);
         sc_list_init(&c->requests);
+        sc_list_init(&c->ended);
         sc_map_init(&c->futures, c->mem);
         c->gate = sc_gate_create(c->mem);
         status  = c->gate ? take_options(c, &o, err) : sc_error_set(err, SC_E_NOMEM, "client: out of memory");
@@ -119,12 +122,16 @@ int scaler_client_create(const scaler_client_options *options, scaler_client **o
 
 int scaler_client_start(scaler_client *c, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || c->state != SC_CLIENT_NEW || sc_loop_in_turn(c->rt->loop))
                 return sc_error_set(err, c ? SC_E_STATE : SC_E_INVALID, "client: started before, or from a callback");
         struct sc_net *net;
         sc_loop_hold(c->rt->loop);
-        int status = sc_loop_join(c->rt->loop, &c->member, sc_client_member_ops(), c);
-        c->joined  = status == 0;
+        int status = c->joined ? 0 : sc_loop_join(c->rt->loop, &c->member, sc_client_member_ops(), c);
+        if (status)
+                sc_error_set(err, status, "client: %s", sc_status_text(status));
+        c->joined |= !status;
         if (!status)
                 status = sc_access_may_dial(&c->access, c->url, err);
         if (!status)
@@ -146,6 +153,8 @@ int scaler_client_start(scaler_client *c, scaler_error *err)
 
 int scaler_client_wait_ready(scaler_client *c, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
         if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
@@ -167,6 +176,8 @@ int scaler_client_wait_ready(scaler_client *c, int64_t timeout_ms)
 
 int scaler_client_wait_all(scaler_client *c, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
         if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
@@ -183,6 +194,8 @@ int scaler_client_wait_all(scaler_client *c, int64_t timeout_ms)
 
 int scaler_client_stats_get(scaler_client *c, scaler_client_stats *out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c || !out)
                 return SC_E_INVALID;
         scaler_client_stats s;
@@ -200,6 +213,21 @@ int scaler_client_stats_get(scaler_client *c, scaler_client_stats *out)
 }
 
 /* ---- submitting ---------------------------------------------------------------------------------------------- */
+
+/* Whether memory is kept back for what is under way, so that a submit has to wait. */
+static bool is_tight(const struct scaler_client *c)
+{
+        return sc_mem_beyond(c->mem, SC_MEM_ASKED, 0);
+}
+
+/* Before anything is allocated for it. */
+int sc_client_knock(const struct scaler_client *c, scaler_error *err)
+{
+        if (!is_tight(c))
+                return 0;
+        return sc_error_set(err, SC_E_FULL, "client: three quarters of its runtime's %zu bytes of memory are in use",
+                            c->mem->budget);
+}
 
 /* Locked. */
 int sc_client_may_submit(const struct scaler_client *c, size_t count, scaler_error *err)
@@ -258,10 +286,14 @@ static int submit_futures(struct scaler_client *c, struct scaler_future **future
 
 int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_future **out, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || !spec)
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no spec");
         struct scaler_future *f;
-        int                   status = sc_client_make_future(c, spec, 0, &f, err);
+        int                   status = sc_client_knock(c, err);
+        if (!status)
+                status = sc_client_make_future(c, spec, 0, &f, err);
         if (status)
                 return status;
         status = submit_futures(c, &f, 1, out != NULL, err);
@@ -275,15 +307,19 @@ int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_futur
 int scaler_client_submit_many(scaler_client *c, const scaler_spec *specs, size_t count, scaler_future **out,
                               scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || (!specs && count))
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no specs");
         if (count == 0)
                 return 0;
+        int status = sc_client_knock(c, err);
+        if (status)
+                return status;
         struct scaler_future **futures = sc_mem_array(c->mem, count, sizeof *futures);
         if (!futures)
                 return sc_error_set(err, SC_E_NOMEM, "submit: out of memory");
-        size_t made   = 0;
-        int    status = 0;
+        size_t made = 0;
         for (; made < count && !status; made += !status) {
                 const scaler_spec *spec = (const scaler_spec *)(const void *)((const char *)specs + made * specs->size);
                 if (spec->size != specs->size)
@@ -302,9 +338,23 @@ int scaler_client_submit_many(scaler_client *c, const scaler_spec *specs, size_t
         return status;
 }
 
+/* Locked.  False: there was none until then.  Memory comes back without a word, so that is looked for. */
+static bool wait_for_room(struct scaler_client *c, sc_ns until)
+{
+        while ((c->pending >= c->pending_max || is_tight(c)) && !c->given_up && c->state == SC_CLIENT_STARTED) {
+                const sc_ns now = sc_clock_now();
+                if (until <= now)
+                        return false;
+                sc_gate_wait(c->gate, is_tight(c) ? sc_ns_min(until, sc_ns_add(now, MEMORY_NAP)) : until);
+        }
+        return true;
+}
+
 int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t timeout_ms, scaler_future **out,
                               scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || !spec)
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no spec");
         if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
@@ -315,11 +365,9 @@ int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t
                 if (status != SC_E_FULL)
                         return status;
                 sc_gate_lock(c->gate);
-                while (c->pending >= c->pending_max && !c->given_up && c->state == SC_CLIENT_STARTED && status)
-                        if (timeout_ms == 0 || !sc_gate_wait(c->gate, until))
-                                status = 0;
+                const bool room = wait_for_room(c, timeout_ms == 0 ? 0 : until);
                 sc_gate_unlock(c->gate);
-                if (!status)
+                if (!room)
                         return sc_error_set(err, SC_E_TIMEOUT, "submit: no room within %lld ms", (long long)timeout_ms);
         }
 }
@@ -328,6 +376,8 @@ int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t
 
 int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         const sc_ns until  = sc_until(timeout_ms);
         int         status = 0;
         if (sc_loop_in_turn(c->rt->loop))
@@ -338,7 +388,9 @@ int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout
                 status = c->given_up ? c->given_up : SC_E_STATE;
         bool first = false;
         if (!status) {
-                r->query.ticket = ++c->tickets;
+                r->query.ticket       = ++c->tickets;
+                r->cancel_many.ticket = c->tickets;
+                r->cancel_many.up_to  = c->sequence; /* what is submitted later is none of its */
                 sc_list_add_tail(&c->requests, &r->link);
                 first = sc_client_mark_posted(c);
         }
@@ -367,6 +419,37 @@ int scaler_client_cancel(scaler_client *c, scaler_id task, uint32_t flags, int64
         return status ? status : r.status;
 }
 
+static int take_selector(const scaler_client *c, const scaler_selector *selector, struct sc_request *r)
+{
+        scaler_selector s;
+        scaler_init(&s, sizeof s);
+        if (selector && !sc_sized_in(&s, sizeof s, selector))
+                return SC_E_INVALID;
+        if (s.client.hi != 0 || (s.tag && strlen(s.tag) > SC_NAME_MAX))
+                return SC_E_INVALID;
+        if (!c->admin && s.client.lo != 0 && s.client.lo != c->id)
+                return SC_E_DENIED;
+        snprintf(r->tag, sizeof r->tag, "%s", s.tag ? s.tag : "");
+        r->cancel_many.client = s.client.lo;
+        return 0;
+}
+
+int scaler_client_cancel_many(scaler_client *c, const scaler_selector *selector, uint32_t flags, int64_t timeout_ms,
+                              uint64_t *count_out)
+{
+        struct sc_request r = { .many = true, .cancel_many = { .force = flags & SCALER_CANCEL_FORCE } };
+        if (!c || (flags & ~(uint32_t)SCALER_CANCEL_FORCE))
+                return SC_E_INVALID;
+        int status = take_selector(c, selector, &r);
+        if (!status)
+                status = sc_client_ask(c, &r, timeout_ms);
+        if (!status)
+                status = r.status;
+        if (!status && count_out)
+                *count_out = r.next;
+        return status;
+}
+
 /* The client of a future, or NULL when it is gone; the caller promises (scaler.h) not to destroy it meanwhile. */
 static struct scaler_client *client_of(struct scaler_future *f)
 {
@@ -378,6 +461,8 @@ static struct scaler_client *client_of(struct scaler_future *f)
 
 int scaler_future_cancel(scaler_future *f, uint32_t flags)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f || (flags & ~(uint32_t)SCALER_CANCEL_FORCE))
                 return SC_E_INVALID;
         sc_gate_lock(f->gate);
@@ -392,6 +477,8 @@ int scaler_future_cancel(scaler_future *f, uint32_t flags)
 
 int scaler_future_cancel_wait(scaler_future *f, uint32_t flags, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f)
                 return SC_E_INVALID;
         struct scaler_client *c = client_of(f);
@@ -404,6 +491,8 @@ int scaler_future_cancel_wait(scaler_future *f, uint32_t flags, int64_t timeout_
 
 int scaler_client_stop(scaler_client *c, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
         if (sc_loop_in_turn(c->rt->loop))
@@ -450,7 +539,7 @@ static void leave_loop(struct scaler_client *c)
 void scaler_client_destroy(scaler_client *c)
 {
         enum { GOODBYE_MS = 1000 };
-        if (!c)
+        if (!c || sc_forked())
                 return;
         if (c->state == SC_CLIENT_STARTED)
                 scaler_client_stop(c, GOODBYE_MS);

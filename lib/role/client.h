@@ -17,6 +17,9 @@ struct sc_request { /* somebody waits for it, on whose stack it is; on a list un
         bool                cancel; /* else a query */
         struct sc_id        task;
         bool                force;
+        bool                  many; /* a cancel of many: what is asked, without its tag, and what is answered */
+        struct sc_cancel_many cancel_many;
+        char                  tag[SC_NAME_MAX + 1];
         struct sc_query_msg query;
         int                 status; /* when done: an outcome, or a negative status */
         uint64_t            next;
@@ -59,6 +62,8 @@ struct scaler_client {
         struct sc_member     member;
         struct sc_batch      batch;
         bool                 joined, leaving;
+        struct sc_list       ended; /* futures of which nobody has been told yet, by their turn link */
+        uint32_t             ended_count;
         struct sc_map        futures; /* {0, sequence} -> future, one reference each */
 };
 
@@ -78,6 +83,7 @@ bool sc_client_mark_posted(struct scaler_client *c); /* locked; true: the caller
 
 /* Locked: may so many be submitted now, and futures with ids at the front. */
 int  sc_client_may_submit(const struct scaler_client *c, size_t count, scaler_error *err);
+int  sc_client_knock(const struct scaler_client *c, scaler_error *err); /* is there memory for more */
 
 /* A future for the spec, its body encoded; SC_E_INVALID, SC_E_TOO_BIG, SC_E_NOMEM with words. */
 int sc_client_make_future(struct scaler_client *c, const scaler_spec *spec, size_t index, struct scaler_future **out,

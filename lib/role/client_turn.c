@@ -7,7 +7,10 @@
 
 #include <stdio.h>
 
-enum { BUSY_TASKS = 64 }; /* so many unanswered: a submit may wait for company */
+enum {
+        BUSY_TASKS = 64, /* so many unanswered: a submit may wait for company */
+        TELL_MAX   = 64  /* so many ends are told under one lock */
+};
 
 /* ---- upcalls of the shell, in a turn ------------------------------------------------------------------ */
 
@@ -33,11 +36,6 @@ static void count_inner(struct scaler_client *c, const struct scaler_future *f)
 static void count_end(struct scaler_client *c, const struct scaler_future *f, int reason)
 {
         c->pending--;
-        struct scaler_future *graph = f->graph_at != 0 ? known(c, f->graph_at) : NULL;
-        if (graph) {
-                graph->told.succeeded += reason == SC_REASON_SUCCESS;
-                graph->told.cancelled += reason == SC_REASON_CANCELLED;
-        }
         if (f->graph)
                 count_inner(c, f);
         else if (reason == SC_REASON_SUCCESS)
@@ -46,7 +44,50 @@ static void count_end(struct scaler_client *c, const struct scaler_future *f, in
                 c->cancelled++;
         else
                 c->failed++;
-        sc_gate_changed(c->gate);
+}
+
+/* The graph ends after all of its nodes: so it is still there. */
+static void count_in_graph(struct scaler_client *c, const struct scaler_future *f, int reason)
+{
+        struct scaler_future *graph = f->graph_at != 0 ? known(c, f->graph_at) : NULL;
+        if (!graph)
+                return;
+        graph->told.succeeded += reason == SC_REASON_SUCCESS;
+        graph->told.cancelled += reason == SC_REASON_CANCELLED;
+}
+
+/* At the end of a pass, or when many have come together: under one lock, and with one call to whoever waits, since
+ * who is woken for each of them would sleep again before the next. */
+static void tell_ended(struct scaler_client *c)
+{
+        struct sc_adding adding = { 0 };
+        struct sc_list   told;
+        struct sc_list  *node;
+        if (sc_list_empty(&c->ended))
+                return;
+        sc_list_init(&told);
+        sc_list_splice(&told, &c->ended);
+        c->ended_count = 0;
+        sc_gate_lock(c->gate);
+        for (node = told.next; node != &told; node = node->next) {
+                struct scaler_future *f = SC_CONTAINER(node, struct scaler_future, turn);
+                sc_future_end(f);
+                sc_queue_add(&adding, f);
+                count_end(c, f, f->outcome.reason);
+                sc_list_remove(&f->work);
+        }
+        sc_queue_added(&adding);
+        sc_gate_unlock_changed(c->gate);
+        while ((node = sc_list_take(&told)) != NULL)
+                scaler_future_unref(SC_CONTAINER(node, struct scaler_future, turn));
+}
+
+/* Its end is kept, and told soon; the map's reference goes with it. */
+static void end_later(struct scaler_client *c, struct scaler_future *f)
+{
+        sc_list_add_tail(&c->ended, &f->turn);
+        if (++c->ended_count >= TELL_MAX)
+                tell_ended(c);
 }
 
 static void on_complete(void *role, const struct sc_result *result)
@@ -55,12 +96,9 @@ static void on_complete(void *role, const struct sc_result *result)
         struct scaler_future *f = sc_map_remove(&c->futures, (struct sc_id){ 0, result->task.lo });
         if (!f)
                 return; /* the front ended it already: it could not be admitted */
-        sc_gate_lock(c->gate);
-        sc_future_end(f, result);
-        count_end(c, f, result->outcome.reason);
-        sc_list_remove(&f->work);
-        sc_gate_unlock(c->gate);
-        scaler_future_unref(f);
+        count_in_graph(c, f, result->outcome.reason);
+        sc_future_keep(f, result);
+        end_later(c, f);
 }
 
 static void on_graph(void *role, const struct sc_graph_done *done)
@@ -77,6 +115,7 @@ static void on_graph(void *role, const struct sc_graph_done *done)
 static void on_confirm(void *role, const struct sc_confirm *confirm)
 {
         struct scaler_client *c = role;
+        tell_ended(c); /* an end that came before this must not be seen after it */
         sc_gate_lock(c->gate);
         for (struct sc_list *n = c->requests.next; n != &c->requests; n = n->next) {
                 struct sc_request *r = SC_CONTAINER(n, struct sc_request, link);
@@ -114,9 +153,20 @@ static uint32_t ticket_of(const struct sc_msg *row)
                 return row->task_row.ticket;
         case SC_MSG_QUERY_END:
                 return row->query_end.ticket;
+        case SC_MSG_CONFIRM_MANY:
+                return row->confirm_many.ticket;
         default:
                 return 0;
         }
+}
+
+/* The last word to a request. */
+static void finish(struct scaler_client *c, struct sc_request *r, int status, uint64_t next)
+{
+        r->done   = true;
+        r->status = status;
+        r->next   = next;
+        sc_gate_changed(c->gate);
 }
 
 static void on_reply(void *role, const struct sc_msg *row)
@@ -128,15 +178,12 @@ static void on_reply(void *role, const struct sc_msg *row)
                 struct sc_request *r = SC_CONTAINER(n, struct sc_request, link);
                 if (r->cancel || r->query.ticket != ticket)
                         continue;
-                if (row->kind != SC_MSG_QUERY_END) {
-                        if (r->count < r->capacity)
-                                r->take(r, row);
-                        break;
-                }
-                r->done   = true;
-                r->status = row->query_end.status;
-                r->next   = row->query_end.next;
-                sc_gate_changed(c->gate);
+                if (row->kind == SC_MSG_QUERY_END)
+                        finish(c, r, row->query_end.status, row->query_end.next);
+                else if (row->kind == SC_MSG_CONFIRM_MANY)
+                        finish(c, r, row->confirm_many.status, row->confirm_many.count);
+                else if (r->count < r->capacity)
+                        r->take(r, row);
                 break;
         }
         sc_gate_unlock(c->gate);
@@ -156,6 +203,7 @@ static void on_note(void *role, int level, const char *line)
 static void on_closed(void *role)
 {
         struct scaler_client *c = role;
+        tell_ended(c);
         sc_gate_lock(c->gate);
         c->closed = true;
         sc_gate_changed(c->gate);
@@ -217,13 +265,11 @@ const struct sc_cli_shell_upcalls *sc_client_upcalls(void)
 
 void sc_client_end_unadmitted(struct scaler_client *c, struct scaler_future *f, int status)
 {
-        sc_gate_lock(c->gate);
-        sc_list_remove(&f->work);
-        sc_future_end_here(f, SC_REASON_CLIENT,
-                           status == SC_E_STATE ? "the client is closed" : "out of memory in the client");
-        count_end(c, f, SC_REASON_CLIENT);
-        sc_gate_unlock(c->gate);
-        scaler_future_unref(f);
+        count_in_graph(c, f, SC_REASON_CLIENT);
+        sc_future_keep_here(f, SC_REASON_CLIENT,
+                            status == SC_E_STATE ? "the client is closed" : "out of memory in the client");
+        end_later(c, f);
+        tell_ended(c);
 }
 
 void sc_client_end_all(struct scaler_client *c, const char *why)
@@ -231,15 +277,10 @@ void sc_client_end_all(struct scaler_client *c, const char *why)
         size_t                cursor = 0;
         struct scaler_future *f;
         while ((f = sc_map_each(&c->futures, &cursor)) != NULL) {
-                sc_gate_lock(c->gate);
-                sc_list_remove(&f->work);
-                sc_future_end_here(f, SC_REASON_CLIENT, why);
-                count_end(c, f, SC_REASON_CLIENT);
-                sc_gate_unlock(c->gate);
+                sc_future_keep_here(f, SC_REASON_CLIENT, why);
+                end_later(c, f);
         }
-        cursor = 0;
-        while ((f = sc_map_each(&c->futures, &cursor)) != NULL)
-                scaler_future_unref(f); /* not earlier: the end of one is counted with another */
+        tell_ended(c);
         sc_map_fini(&c->futures);
         sc_map_init(&c->futures, c->mem);
         for (;;) {
@@ -273,21 +314,31 @@ static void submit_one(struct scaler_client *c, struct scaler_future *f, sc_ns n
                 sc_client_end_unadmitted(c, f, status);
 }
 
-/* What was asked of it while it stood at the front is done after it is submitted. */
-static void leave_front(struct scaler_client *c, struct scaler_future *f)
+static void leave(struct scaler_client *c, struct scaler_future *f)
 {
-        sc_gate_lock(c->gate);
         f->at_front = false;
         if (f->todo)
                 sc_list_add_tail(&c->todo, &f->work);
-        sc_gate_unlock(c->gate);
+}
+
+/* Locked.  What was asked of it while it stood at the front is done after it is submitted. */
+static void leave_front(struct scaler_client *c, struct sc_list *submits)
+{
+        struct sc_list *node;
+        while ((node = sc_list_take(&c->submits)) != NULL) {
+                struct scaler_future *f = SC_CONTAINER(node, struct scaler_future, work);
+                sc_list_add_tail(submits, &f->turn);
+                leave(c, f);
+                for (size_t i = 0; f->graph && i < f->job->order_count; i++)
+                        if (f->job->items[f->job->order[i]].future)
+                                leave(c, f->job->items[f->job->order[i]].future);
+        }
 }
 
 /* The job is done with when it is submitted, which the future may not outlive. */
 static void submit_job(struct scaler_client *c, struct scaler_future *f, sc_ns now)
 {
         scaler_future_ref(f);
-        leave_front(c, f);
         if (f->graph)
                 sc_job_submit_graph(c, f, now);
         else
@@ -301,16 +352,14 @@ static void submit_all(struct scaler_client *c, struct sc_list *submits, sc_ns n
 {
         struct sc_list *node;
         while ((node = sc_list_take(submits)) != NULL) {
-                struct scaler_future *f    = SC_CONTAINER(node, struct scaler_future, work);
+                struct scaler_future *f    = SC_CONTAINER(node, struct scaler_future, turn);
                 struct sc_blob       *body = f->body; /* the core has its copy when submit_one returns */
                 f->body                    = NULL;
                 c->batch.records++;
-                if (f->job) {
+                if (f->job)
                         submit_job(c, f, now);
-                } else {
-                        leave_front(c, f);
+                else
                         submit_one(c, f, now);
-                }
                 sc_blob_unref(body);
         }
 }
@@ -341,11 +390,19 @@ static void do_todo(struct scaler_client *c, sc_ns now)
         }
 }
 
+/* Locked: a cancel of many waits for the submits that were before it and came to the front after this turn began. */
+static bool is_early(const struct scaler_client *c, const struct sc_request *r)
+{
+        if (!r->many || sc_list_empty(&c->submits))
+                return false;
+        return SC_CONTAINER(c->submits.next, struct scaler_future, work)->id.lo <= r->cancel_many.up_to;
+}
+
 static struct sc_request *unasked(struct scaler_client *c)
 {
         for (struct sc_list *n = c->requests.next; n != &c->requests; n = n->next) {
                 struct sc_request *r = SC_CONTAINER(n, struct sc_request, link);
-                if (!r->asked)
+                if (!r->asked && !is_early(c, r))
                         return r;
         }
         return NULL;
@@ -366,6 +423,8 @@ static void ask_all(struct scaler_client *c, sc_ns now)
                 c->batch.urgent = true;
                 if (copied.cancel)
                         sc_cli_shell_cancel(c->shell, copied.task, copied.force, now);
+                else if (copied.many)
+                        sc_cli_shell_cancel_many(c->shell, &copied.cancel_many, copied.tag, now);
                 else
                         sc_cli_shell_query(c->shell, &copied.query, now);
         }
@@ -378,12 +437,15 @@ void sc_client_run_front(struct sc_post *post, sc_ns now)
         sc_list_init(&submits);
         sc_gate_lock(c->gate);
         c->posted = false;
-        sc_list_splice(&submits, &c->submits);
+        leave_front(c, &submits);
+        const bool asked = !sc_list_empty(&c->todo) || !sc_list_empty(&c->requests);
         sc_gate_unlock(c->gate);
         sc_cli_shell_begin(c->shell, now, sc_loop_lateness(c->rt->loop));
         submit_all(c, &submits, now);
-        do_todo(c, now);
-        ask_all(c, now);
+        if (asked) {
+                do_todo(c, now);
+                ask_all(c, now);
+        }
         sc_loop_touch(c->rt->loop, &c->member);
 }
 
@@ -403,6 +465,10 @@ static void member_tick(void *ctx, sc_ns now)
 static void member_flush(void *ctx, sc_ns now)
 {
         struct scaler_client *c = ctx;
+        if (c->futures.len < BUSY_TASKS || c->leaving)
+                tell_ended(c);
+        else if (c->ended_count > 0)
+                sc_loop_ask_rest(c->rt->loop, &c->member);
         if (sc_batch_wait(&c->batch, c->futures.len >= BUSY_TASKS && !c->leaving, now))
                 return;
         sc_cli_shell_flush(c->shell, now);
@@ -414,11 +480,18 @@ static void member_flush(void *ctx, sc_ns now)
         sc_gate_unlock(c->gate);
 }
 
+static void member_rest(void *ctx, sc_ns now)
+{
+        (void)now;
+        tell_ended(ctx);
+}
+
 const struct sc_member_ops *sc_client_member_ops(void)
 {
         static const struct sc_member_ops ops = { .deadline = member_deadline,
                                                   .tick     = member_tick,
-                                                  .flush    = member_flush };
+                                                  .flush    = member_flush,
+                                                  .rest     = member_rest };
         return &ops;
 }
 

@@ -333,6 +333,8 @@ void sc_command_run(struct scaler_worker *w, const struct sc_assign *a)
                 return;
         }
         release(c);
-        sc_run_refused(w, a->run, 0,
-                       status == SC_E_PROTOCOL ? "its command cannot be decoded" : sc_status_text(status));
+        const char *const why = status == SC_E_PROTOCOL ? "its command cannot be decoded"
+                                : status == SC_E_IO     ? "the worker has no descriptor or thread left for commands"
+                                                        : sc_status_text(status);
+        sc_run_refused(w, a->run, 0, why);
 }

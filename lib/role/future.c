@@ -29,7 +29,7 @@ static void drop_chunks(struct scaler_future *f)
 
 void scaler_future_unref(scaler_future *f)
 {
-        if (!f || atomic_fetch_sub_explicit(&f->refs, 1, memory_order_acq_rel) != 1)
+        if (!f || sc_forked() || atomic_fetch_sub_explicit(&f->refs, 1, memory_order_acq_rel) != 1)
                 return;
         drop_chunks(f);
         sc_blob_unref(f->result);
@@ -63,6 +63,8 @@ scaler_task_state scaler_future_state(const scaler_future *f)
 {
         if (!f)
                 return SCALER_TASK_PENDING;
+        if (sc_forked())
+                return (scaler_task_state)f->state;
         sc_gate_lock(gate_of(f));
         const scaler_task_state state = (scaler_task_state)f->state;
         sc_gate_unlock(gate_of(f));
@@ -76,7 +78,7 @@ static struct sc_blob *keep(struct scaler_future *f, struct sc_view bytes)
         if (bytes.len == 0)
                 return NULL;
         struct sc_blob *blob = sc_blob_copy(f->mem, bytes.ptr, bytes.len);
-        f->broken |= !blob;
+        f->unkept |= !blob;
         return blob;
 }
 
@@ -100,9 +102,10 @@ static void keep_root(struct scaler_future *f, const struct sc_result *r)
 
 static void announce(struct scaler_future *f)
 {
+        struct sc_adding adding = { 0 };
         sc_gate_changed(f->gate);
-        if (f->queue)
-                sc_queue_add(f->queue, f);
+        sc_queue_add(&adding, f);
+        sc_queue_added(&adding);
 }
 
 static uint8_t state_for(int reason)
@@ -112,30 +115,34 @@ static uint8_t state_for(int reason)
         return reason == SC_REASON_CANCELLED ? SCALER_TASK_CANCELLED : SCALER_TASK_FAILED;
 }
 
-void sc_future_end(struct scaler_future *f, const struct sc_result *r)
+void sc_future_keep(struct scaler_future *f, const struct sc_result *r)
 {
-        if (f->ended)
-                return;
-        f->ended    = true;
-        f->outcome  = r->outcome;
-        f->attempts = r->attempts;
-        f->losses   = r->losses;
+        f->kept        = true;
+        f->outcome     = r->outcome;
+        f->attempts    = r->attempts;
+        f->losses      = r->losses;
         f->root        = r->root;
         f->root_reason = r->root_reason;
-        f->result   = keep(f, r->outcome.result);
-        f->errors   = keep(f, r->outcome.errors);
+        f->result      = keep(f, r->outcome.result);
+        f->errors      = keep(f, r->outcome.errors);
         if (r->root != 0)
                 keep_root(f, r);
         else
                 keep_text(f, r->outcome.text.ptr, r->outcome.text.len);
-        f->state = state_for(r->outcome.reason);
-        announce(f);
 }
 
-void sc_future_end_here(struct scaler_future *f, int reason, const char *text)
+void sc_future_keep_here(struct scaler_future *f, int reason, const char *text)
 {
         const struct sc_result r = { .outcome = { .reason = (uint8_t)reason, .text = { text, strlen(text) } } };
-        sc_future_end(f, &r);
+        sc_future_keep(f, &r);
+}
+
+void sc_future_end(struct scaler_future *f)
+{
+        SC_ASSERT(!f->ended);
+        f->ended = true;
+        f->broken |= f->unkept;
+        f->state = state_for(f->outcome.reason);
 }
 
 void sc_future_deliver(struct scaler_future *f, const struct sc_output *output, bool restart)
@@ -181,6 +188,8 @@ static int wait_ended(struct scaler_future *f, int64_t timeout_ms)
 
 int scaler_future_wait(scaler_future *f, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f)
                 return SC_E_INVALID;
         sc_gate_lock(f->gate);
@@ -227,6 +236,8 @@ static int give(struct scaler_future *f, struct sc_blob *blob, scaler_blob **out
 
 int scaler_future_result(scaler_future *f, int64_t timeout_ms, scaler_blob **out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f)
                 return SC_E_INVALID;
         sc_gate_lock(f->gate);
@@ -246,6 +257,8 @@ int scaler_future_detail(scaler_future *f, scaler_blob **out)
 
 int scaler_future_output(scaler_future *f, int stream, scaler_blob **out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f || !out || stream < 1 || stream > 2)
                 return SC_E_INVALID;
         sc_gate_lock(f->gate);
@@ -254,14 +267,25 @@ int scaler_future_output(scaler_future *f, int stream, scaler_blob **out)
         return status;
 }
 
+/* What the end brought never changes after it was told. */
+static bool has_ended(const struct scaler_future *f)
+{
+        sc_gate_lock(gate_of(f));
+        const bool ended = f->ended;
+        sc_gate_unlock(gate_of(f));
+        return ended;
+}
+
 int scaler_future_failure(const scaler_future *f, scaler_failure *out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f || !out)
                 return SC_E_INVALID;
         scaler_failure failure;
         scaler_init(&failure, sizeof failure);
-        sc_gate_lock(gate_of(f));
-        const bool ended = f->ended;
+        if (!has_ended(f))
+                return SC_E_STATE;
         failure.reason   = f->outcome.reason;
         failure.code     = f->outcome.code;
         failure.attempts = f->attempts;
@@ -274,35 +298,33 @@ int scaler_future_failure(const scaler_future *f, scaler_failure *out)
                 const size_t len = f->text_len < sizeof failure.text - 1 ? f->text_len : sizeof failure.text - 1;
                 memcpy(failure.text, f->text, len);
         }
-        sc_gate_unlock(gate_of(f));
-        if (!ended)
-                return SC_E_STATE;
         return sc_sized_out(out, &failure, sizeof failure) ? 0 : SC_E_INVALID;
 }
 
 int scaler_future_exit(const scaler_future *f, scaler_exit *out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f || !out)
                 return SC_E_INVALID;
         scaler_exit e;
         scaler_init(&e, sizeof e);
-        sc_gate_lock(gate_of(f));
-        const bool ended = f->ended;
-        e.how            = f->outcome.how;
-        e.code           = f->outcome.code;
-        e.wall_us        = f->outcome.wall_us;
-        e.user_us        = f->outcome.user_us;
-        e.sys_us         = f->outcome.sys_us;
-        e.peak_bytes     = f->outcome.peak_kib * 1024;
-        e.attempts       = f->attempts;
-        sc_gate_unlock(gate_of(f));
-        if (!ended)
+        if (!has_ended(f))
                 return SC_E_STATE;
+        e.how        = f->outcome.how;
+        e.code       = f->outcome.code;
+        e.wall_us    = f->outcome.wall_us;
+        e.user_us    = f->outcome.user_us;
+        e.sys_us     = f->outcome.sys_us;
+        e.peak_bytes = f->outcome.peak_kib * 1024;
+        e.attempts   = f->attempts;
         return sc_sized_out(out, &e, sizeof e) ? 0 : SC_E_INVALID;
 }
 
 int scaler_future_graph(const scaler_future *f, scaler_graph_counts *out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!f || !out || !f->graph)
                 return SC_E_INVALID;
         scaler_graph_counts counts;
@@ -376,6 +398,8 @@ static int read_some(struct scaler_future *f, void *buffer, size_t cap, int *str
 
 int scaler_future_read(scaler_future *f, void *buffer, size_t cap, int *stream_out, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         enum { READ_MAX = 1 << 30 };
         int ignored;
         if (!stream_out)

@@ -33,6 +33,7 @@ void            sc_gate_unref(struct sc_gate *gate);
 void            sc_gate_lock(struct sc_gate *gate);
 void            sc_gate_unlock(struct sc_gate *gate);
 void            sc_gate_changed(struct sc_gate *gate); /* locked: wakes whoever waits */
+void            sc_gate_unlock_changed(struct sc_gate *gate); /* the same, once the lock is away */
 /* Locked: waits for a change or the time; false: the time has come.  The lock is away meanwhile. */
 bool sc_gate_wait(struct sc_gate *gate, sc_ns until);
 /* Locked: would a wait here wait for itself, being inside a callback of the turn that must end it? */
@@ -54,6 +55,17 @@ struct scaler_future {
         struct sc_mem       *mem;
         struct sc_id         id;
         uint64_t             user_data;
+        struct sc_list       turn; /* the turn's: to be submitted, or ended and not yet told */
+        /* what the end brought: written by the turn before `ended` is told, read after it */
+        uint32_t          attempts, losses;
+        struct sc_outcome outcome; /* its views are not used */
+        struct sc_blob   *result, *errors;
+        char             *text;    /* of text_len + 1 bytes, or NULL */
+        size_t            text_len;
+        uint64_t          root;    /* whose end this one's was; 0: its own */
+        uint32_t          root_reason;
+        bool              unkept;  /* for want of memory */
+        bool              kept;    /* the turn's: all this is written */
         /* locked from here */
         struct sc_list    work; /* on its client's list of things to do in a turn */
         uint8_t           todo; /* SC_FUTURE_* */
@@ -63,12 +75,7 @@ struct scaler_future {
         uint8_t           state; /* scaler_task_state */
         struct sc_list    chunks;
         uint64_t          consumed; /* read since the client's core was told */
-        uint32_t          attempts, losses;
-        struct sc_outcome outcome; /* its views are not used */
-        struct sc_blob   *result, *errors;
         size_t            result_read, errors_read; /* small streamed output comes with the end */
-        char             *text;                     /* of text_len + 1 bytes, or NULL */
-        size_t            text_len;
         /* the queue's lock */
         struct sc_list ready; /* on its queue */
         bool           queued;
@@ -81,20 +88,24 @@ struct scaler_future {
         bool                 graph;    /* it stands for a whole graph: */
         uint32_t             inner;    /* nodes without a future */
         struct sc_graph_done counts;   /* locked: of all its nodes ... */
-        struct sc_graph_done told;     /* ... and of its targets (succeeded, cancelled, and failed for the rest) */
-        /* locked: whose end this one's was; 0: its own */
-        uint64_t root;
-        uint32_t root_reason;
+        struct sc_graph_done told;     /* the turn's: ... and of its targets */
 };
 
-/* The task has ended (locked): takes the outcome's bytes, tells waiters and the queue. */
-void sc_future_end(struct scaler_future *f, const struct sc_result *result);
-/* It ends without the scheduler (locked): reason, words. */
-void sc_future_end_here(struct scaler_future *f, int reason, const char *text);
+/* An end has two halves.  In the turn, without the lock: takes the outcome's bytes.  Locked: from now on it has ended;
+ * the caller tells waiters and the queue, of many futures at a time. */
+void sc_future_keep(struct scaler_future *f, const struct sc_result *result);
+void sc_future_keep_here(struct scaler_future *f, int reason, const char *text); /* without the scheduler */
+void sc_future_end(struct scaler_future *f);
 void sc_future_deliver(struct scaler_future *f, const struct sc_output *output, bool restart); /* locked */
 
-/* Adds the future to its queue, once until it is taken. */
-void                 sc_queue_add(struct scaler_queue *q, struct scaler_future *f);
+/* Adds futures to their queues, each once until it is taken.  The queue stays locked between adds to the same one;
+ * whoever waits is woken when it is left.  NULL: none. */
+struct sc_adding { /* zeroed */
+        struct scaler_queue *queue;
+        uint32_t             count;
+};
+void                 sc_queue_add(struct sc_adding *adding, struct scaler_future *f);
+void                 sc_queue_added(struct sc_adding *adding); /* the last one was added */
 struct scaler_queue *sc_queue_ref(struct scaler_queue *q);
 void                 sc_queue_unref(struct scaler_queue *q);
 

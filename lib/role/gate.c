@@ -50,6 +50,18 @@ void sc_gate_unlock(struct sc_gate *gate)
         pthread_mutex_unlock(&gate->lock);
 }
 
+/* Whoever is woken while the lock is held runs into it and sleeps again. */
+void sc_gate_unlock_changed(struct sc_gate *gate)
+{
+        const bool host  = gate->loop && sc_loop_host_driven(gate->loop);
+        const bool alone = gate->waiting == 0;
+        if (!alone && host)
+                sc_loop_wake(gate->loop);
+        pthread_mutex_unlock(&gate->lock);
+        if (!alone)
+                pthread_cond_broadcast(&gate->changed);
+}
+
 void sc_gate_changed(struct sc_gate *gate)
 {
         if (gate->waiting == 0)

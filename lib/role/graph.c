@@ -334,6 +334,7 @@ static void line_up(struct work *w, bool wanted)
                         continue;
                 f->id       = (struct sc_id){ c->id, c->sequence };
                 f->graph_at = head->id.lo;
+                f->at_front = true;
                 if (wanted)
                         scaler_future_ref(f);
         }
@@ -402,9 +403,13 @@ int scaler_client_submit_graph(scaler_client *c, const scaler_spec *specs, size_
                                scaler_future **futures, scaler_id *graph_out, scaler_error *err)
 {
         struct work w = { .c = c, .specs = specs, .count = count };
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!c || !specs || (options && !sc_sized_in(&w.o, sizeof w.o, options)))
                 return sc_error_set(err, SC_E_INVALID, "graph: no client, no specs, or options without their size");
-        int          status  = build(&w, err);
+        int          status  = sc_client_knock(c, err);
+        if (!status)
+                status = build(&w, err);
         const size_t targets = status ? 0 : target_count(&w);
         if (!status)
                 status = make_futures(&w, targets, err);

@@ -163,14 +163,14 @@ bool sc_job_make_room(struct sc_job *job)
 /* What has become of a future: still on its way, or ended; its bytes are lent by the reference that the job has. */
 static uint64_t look(struct scaler_future *f, uint64_t read, struct sc_plan *plan, struct sc_view *result)
 {
+        if (!f->kept)
+                return read | f->id.lo;
         sc_gate_lock(f->gate);
-        const bool     ended  = f->ended;
-        const uint32_t reason = f->broken ? SC_REASON_CLIENT : f->outcome.reason;
+        const bool broken = f->broken || f->unkept;
+        sc_gate_unlock(f->gate);
+        const uint32_t reason = broken ? SC_REASON_CLIENT : f->outcome.reason;
         const uint64_t root   = f->root != 0 ? f->root : f->id.lo;
         const uint32_t first  = f->root != 0 ? f->root_reason : reason;
-        sc_gate_unlock(f->gate);
-        if (!ended)
-                return read | f->id.lo;
         *result = (struct sc_view){ "", 0 };
         if (reason == SC_REASON_SUCCESS && f->result)
                 *result = (struct sc_view){ sc_blob_data(f->result), sc_blob_size(f->result) };

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime.h"
 #include "sc_assert.h"
+#include "worker.h"
 
 enum { WORKERS_MAX = 1024, LISTEN_MAX = 63, READY_MS = 10000 };
 
@@ -18,7 +18,7 @@ struct scaler_local {
         size_t                 worker_count;
         scaler_client         *client;
         char                   url[64];
-        bool                   started;
+        size_t                 begun; /* roles that were started: scheduler, workers, client */
 };
 
 static int make_scheduler(struct scaler_local *l, const scaler_local_options *o, scaler_error *err)
@@ -114,12 +114,14 @@ int scaler_local_register(scaler_local *l, const scaler_function *function)
         if (!l || !function)
                 return SC_E_INVALID;
         scaler_function f;
-        if (l->started)
+        if (l->begun > 0)
                 return SC_E_STATE;
         if (!sc_sized_in(&f, sizeof f, function))
                 return SC_E_INVALID;
         for (size_t i = 0; i < l->worker_count; i++) {
                 const int status = scaler_worker_register(l->workers[i], &f);
+                for (size_t had = i; status && had > 0; had--)
+                        sc_worker_forget_last(l->workers[had - 1]); /* all or none */
                 if (status)
                         return status;
                 f.destroy = NULL; /* the first worker's to call, once */
@@ -127,16 +129,25 @@ int scaler_local_register(scaler_local *l, const scaler_function *function)
         return 0;
 }
 
+static int start_next(struct scaler_local *l, scaler_error *err)
+{
+        if (l->begun == 0)
+                return scaler_scheduler_start(l->scheduler, err);
+        if (l->begun <= l->worker_count)
+                return scaler_worker_start(l->workers[l->begun - 1], err);
+        return scaler_client_start(l->client, err);
+}
+
 int scaler_local_start(scaler_local *l, scaler_error *err)
 {
-        if (!l || l->started)
+        if (sc_forked())
+                return sc_refuse_forked(err);
+        const size_t roles = l ? l->worker_count + 2 : 0;
+        if (!l || l->begun == roles)
                 return sc_error_set(err, l ? SC_E_STATE : SC_E_INVALID, "local: started before");
-        int status = scaler_scheduler_start(l->scheduler, err);
-        for (size_t i = 0; i < l->worker_count && !status; i++)
-                status = scaler_worker_start(l->workers[i], err);
-        if (!status)
-                status = scaler_client_start(l->client, err);
-        l->started = !status;
+        int status = 0;
+        while (l->begun < roles && (status = start_next(l, err)) == 0)
+                l->begun++;
         return status;
 }
 
@@ -152,7 +163,7 @@ scaler_scheduler *scaler_local_scheduler(scaler_local *l)
 
 void scaler_local_destroy(scaler_local *l)
 {
-        if (!l)
+        if (!l || sc_forked())
                 return;
         scaler_client_destroy(l->client);
         for (size_t i = l->worker_count; i > 0; i--)

@@ -46,7 +46,9 @@ int sc_nets_for(struct sc_nets *nets, const char *url, struct sc_net **out, scal
                 const int status = memory ? sc_net_mem_create(mem, nets->rt->loop, upcalls, door, &door->net)
                                           : sc_net_nng_create(mem, nets->rt->loop, upcalls, door, &door->net);
                 if (status)
-                        return sc_error_set(err, status, "%s: %s", url, sc_status_text(status));
+                        return sc_error_set(err, status, "%s: %s", url,
+                                            status == SC_E_IO ? "no descriptor or thread left to open it with"
+                                                              : sc_status_text(status));
         }
         *out = door->net;
         return memory ? 0 : secure(nets, url, door->net, err);

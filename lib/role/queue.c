@@ -21,6 +21,8 @@ struct scaler_queue {
 
 int scaler_queue_create(scaler_runtime *rt, scaler_queue **out, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         struct sc_mem *mem = rt ? rt->mem : sc_libc_mem();
         if (!out)
                 return sc_error_set(err, SC_E_INVALID, "queue: no out pointer");
@@ -68,22 +70,39 @@ static void show(struct scaler_queue *q, bool readable)
                 sc_wake_fd_set(q->fd, readable);
 }
 
-void sc_queue_add(struct scaler_queue *q, struct scaler_future *f)
+void sc_queue_added(struct sc_adding *adding)
 {
-        pthread_mutex_lock(&q->lock);
-        if (!f->queued && !q->destroyed) {
-                const bool first = sc_list_empty(&q->ready);
-                atomic_fetch_add_explicit(&f->refs, 1, memory_order_relaxed);
-                f->queued = true;
-                sc_list_add_tail(&q->ready, &f->ready);
-                if (first)
-                        show(q, true);
-                if (q->waiting)
-                        pthread_cond_signal(&q->some);
-                if (q->waiting && q->rt && sc_loop_host_driven(q->rt->loop))
-                        sc_loop_wake(q->rt->loop);
+        struct scaler_queue *q = adding->queue;
+        if (!q)
+                return;
+        const uint32_t woken = adding->count < q->waiting ? adding->count : q->waiting;
+        if (woken && q->rt && sc_loop_host_driven(q->rt->loop))
+                sc_loop_wake(q->rt->loop);
+        pthread_mutex_unlock(&q->lock); /* first: who is woken wants it */
+        for (uint32_t i = 0; i < woken; i++)
+                pthread_cond_signal(&q->some);
+        sc_queue_unref(q);
+        *adding = (struct sc_adding){ 0 };
+}
+
+void sc_queue_add(struct sc_adding *adding, struct scaler_future *f)
+{
+        struct scaler_queue *q = f->queue;
+        if (!q)
+                return;
+        if (adding->queue != q) {
+                sc_queue_added(adding);
+                adding->queue = sc_queue_ref(q);
+                pthread_mutex_lock(&q->lock);
         }
-        pthread_mutex_unlock(&q->lock);
+        if (f->queued || q->destroyed)
+                return;
+        if (sc_list_empty(&q->ready))
+                show(q, true);
+        atomic_fetch_add_explicit(&f->refs, 1, memory_order_relaxed);
+        f->queued = true;
+        sc_list_add_tail(&q->ready, &f->ready);
+        adding->count++;
 }
 
 static struct scaler_future *take(struct scaler_queue *q)
@@ -119,12 +138,14 @@ static void wait_some(struct scaler_queue *q, sc_ns until)
 
 int scaler_queue_next(scaler_queue *q, int64_t timeout_ms, scaler_future **out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!q || !out)
                 return SC_E_INVALID;
         if (timeout_ms != 0 && q->rt && sc_loop_in_turn(q->rt->loop))
                 return SC_E_STATE;
-        const sc_ns until  = timeout_ms == 0 ? 0 : sc_until(timeout_ms);
-        int         status = SC_E_TIMEOUT;
+        sc_ns until  = 0; /* not read from the clock before there is something to wait for */
+        int   status = SC_E_TIMEOUT;
         pthread_mutex_lock(&q->lock);
         for (;;) {
                 struct scaler_future *f = take(q);
@@ -138,7 +159,11 @@ int scaler_queue_next(scaler_queue *q, int64_t timeout_ms, scaler_future **out)
                         status = SC_E_CANCELLED;
                         break;
                 }
-                if (timeout_ms == 0 || (until != SC_NEVER && sc_clock_now() >= until))
+                if (timeout_ms == 0)
+                        break;
+                if (until == 0)
+                        until = sc_until(timeout_ms);
+                else if (until != SC_NEVER && sc_clock_now() >= until)
                         break;
                 wait_some(q, until);
         }
@@ -148,6 +173,8 @@ int scaler_queue_next(scaler_queue *q, int64_t timeout_ms, scaler_future **out)
 
 int scaler_queue_fd(scaler_queue *q)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!q)
                 return SC_E_INVALID;
         pthread_mutex_lock(&q->lock);
@@ -160,7 +187,7 @@ int scaler_queue_fd(scaler_queue *q)
 
 void scaler_queue_wake(scaler_queue *q)
 {
-        if (!q)
+        if (!q || sc_forked())
                 return;
         pthread_mutex_lock(&q->lock);
         q->woken++;
@@ -172,7 +199,7 @@ void scaler_queue_wake(scaler_queue *q)
 
 void scaler_queue_destroy(scaler_queue *q)
 {
-        if (!q)
+        if (!q || sc_forked())
                 return;
         pthread_mutex_lock(&q->lock);
         q->destroyed = true;

@@ -28,6 +28,11 @@ int sc_error_set(scaler_error *err, int status, const char *format, ...)
         return status;
 }
 
+int sc_refuse_forked(scaler_error *err)
+{
+        return sc_error_set(err, SC_E_STATE, "this is a forked child of a process with a runtime: only exec is left");
+}
+
 void sc_log(struct scaler_runtime *rt, int level, const char *role, const char *format, ...)
 {
         if (!rt->log || level > atomic_load_explicit(&rt->log_level, memory_order_relaxed))
@@ -126,6 +131,9 @@ int scaler_runtime_create(const scaler_runtime_options *options, scaler_runtime 
         int status = check_options(&o, err);
         if (status)
                 return status;
+        if (sc_forked())
+                return sc_refuse_forked(err);
+        sc_fork_watch();
         /* The handle itself comes from malloc: the allocator handle lives inside it. */
         struct scaler_runtime *rt = sc_mem_zalloc(sc_libc_mem(), sizeof *rt);
         if (!rt)
@@ -147,7 +155,7 @@ int scaler_runtime_create(const scaler_runtime_options *options, scaler_runtime 
 
 void scaler_runtime_destroy(scaler_runtime *rt)
 {
-        if (!rt)
+        if (!rt || sc_forked())
                 return;
         SC_ASSERT(atomic_load(&rt->users) == 0); /* a role or queue still lives on it */
         sc_loop_destroy(rt->loop);
@@ -156,6 +164,8 @@ void scaler_runtime_destroy(scaler_runtime *rt)
 
 int scaler_runtime_turn(scaler_runtime *rt, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!rt)
                 return SC_E_INVALID;
         if (!sc_loop_host_driven(rt->loop) || sc_loop_in_turn(rt->loop))
@@ -172,7 +182,7 @@ int scaler_runtime_fd(scaler_runtime *rt)
 
 void scaler_runtime_wake(scaler_runtime *rt)
 {
-        if (rt)
+        if (rt && !sc_forked())
                 sc_loop_wake(rt->loop);
 }
 
@@ -184,6 +194,8 @@ void scaler_runtime_set_log_level(scaler_runtime *rt, int32_t level)
 
 int sc_runtime_take(struct scaler_runtime *given, struct scaler_runtime **out, bool *owned, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         *owned = given == NULL;
         if (given) {
                 *out = given;

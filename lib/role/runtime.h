@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 
+#include "fork.h"
 #include "loop.h"
 #include "net_nng.h"
 #include "port.h"
@@ -31,6 +32,8 @@ struct sc_mem *sc_libc_mem(void);
 /* err may be NULL.  Returns status, so that `return sc_error_set(...)` reads well. */
 int sc_error_set(scaler_error *err, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* In the child of a fork (sc_forked()): SC_E_STATE, with words. */
+int sc_refuse_forked(scaler_error *err);
 /* One line to the runtime's log, subject first; long ones are cut. */
 void sc_log(struct scaler_runtime *rt, int level, const char *role, const char *format, ...)
         __attribute__((format(printf, 4, 5)));

@@ -46,6 +46,7 @@ static void carry_out(struct sc_sched_shell *x, const struct sc_effect *fx)
         case SC_FX_ROOM:
         case SC_FX_GIVE_UP:
         case SC_FX_CLOSED:
+        case SC_FX_TAKE_BACK:
         case SC_FX_RUN:
         case SC_FX_STOP:
         case SC_FX_READ_MORE:
@@ -116,9 +117,8 @@ static void on_grant(void *role, sc_link_id link, uint32_t tasks, uint32_t kib)
 
 static void on_down(void *role, sc_link_id link, int status, const char *why)
 {
-        (void)status;
         (void)why;
-        struct sc_event ev = {.kind = SC_EV_DOWN, .link = link};
+        struct sc_event ev = {.kind = SC_EV_DOWN, .link = link, .status = status};
         step(role, &ev);
 }
 

@@ -271,6 +271,8 @@ static void unlisten_all(struct scaler_scheduler *s)
 
 int scaler_scheduler_start(scaler_scheduler *s, scaler_error *err)
 {
+        if (sc_forked())
+                return sc_refuse_forked(err);
         if (!s || s->state != SC_CLIENT_NEW || sc_loop_in_turn(s->rt->loop))
                 return sc_error_set(err, s ? SC_E_STATE : SC_E_INVALID,
                                     "scheduler: started before, or from a callback");
@@ -298,6 +300,8 @@ const char *scaler_scheduler_address(const scaler_scheduler *s, size_t index)
 
 int scaler_scheduler_stats_get(scaler_scheduler *s, scaler_scheduler_stats *out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!s || !out)
                 return SC_E_INVALID;
         const bool inside = sc_loop_in_turn(s->rt->loop);
@@ -316,6 +320,8 @@ int scaler_scheduler_stats_get(scaler_scheduler *s, scaler_scheduler_stats *out)
 
 int scaler_scheduler_stop(scaler_scheduler *s, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!s)
                 return SC_E_INVALID;
         if (sc_loop_in_turn(s->rt->loop))
@@ -344,7 +350,7 @@ int scaler_scheduler_stop(scaler_scheduler *s, int64_t timeout_ms)
 void scaler_scheduler_destroy(scaler_scheduler *s)
 {
         enum { GOODBYE_MS = 1000 };
-        if (!s)
+        if (!s || sc_forked())
                 return;
         if (s->state == SC_CLIENT_STARTED)
                 scaler_scheduler_stop(s, GOODBYE_MS);

@@ -41,7 +41,9 @@ void  sc_sched_shell_flush(struct sc_sched_shell *x, sc_ns now);
 
 struct sc_work_shell_upcalls {
         void (*enter)(void *role);
-        void (*run)(void *role, const struct sc_assign *assign);         /* start it; ends in sc_work_shell_ran() */
+        /* Start it as soon as a slot is free, in the order of these calls; ends in sc_work_shell_ran(). */
+        void (*run)(void *role, const struct sc_assign *assign);
+        bool (*take_back)(void *role, uint64_t run);                     /* it had not begun, and will not */
         void (*stop)(void *role, uint64_t run, enum sc_stop_how how);
         void (*read_more)(void *role, uint64_t run);
         void (*note)(void *role, int level, const char *line);
@@ -95,10 +97,11 @@ sc_ns sc_cli_shell_deadline(const struct sc_cli_shell *x);
 void  sc_cli_shell_tick(struct sc_cli_shell *x, sc_ns now);
 void  sc_cli_shell_flush(struct sc_cli_shell *x, sc_ns now);
 /* `sequence` is above every earlier one; holes are fine.  0, or the status of sc_cli_admissible().  From inside an
- * upcall: only from room(), else SC_E_STATE.  The other four may be called from inside any upcall: they queue, and give
+ * upcall: only from room(), else SC_E_STATE.  The other five may be called from inside any upcall: they queue, and give
  * SC_E_NOMEM when there is no room for that. */
 int   sc_cli_shell_submit(struct sc_cli_shell *x, const struct sc_spec *spec, uint64_t sequence, sc_ns now);
 int   sc_cli_shell_cancel(struct sc_cli_shell *x, struct sc_id task, bool force, sc_ns now);
+int   sc_cli_shell_cancel_many(struct sc_cli_shell *x, const struct sc_cancel_many *many, const char *tag, sc_ns now);
 int   sc_cli_shell_consumed(struct sc_cli_shell *x, struct sc_id task, uint64_t bytes, sc_ns now);
 int   sc_cli_shell_query(struct sc_cli_shell *x, const struct sc_query_msg *query, sc_ns now);
 void  sc_cli_shell_close(struct sc_cli_shell *x, sc_ns now);

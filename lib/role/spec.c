@@ -174,6 +174,7 @@ static struct scaler_future *new_future(struct scaler_client *c, const scaler_sp
         sc_list_init(&f->work);
         sc_list_init(&f->chunks);
         sc_list_init(&f->ready);
+        sc_list_init(&f->turn);
         return f;
 }
 

@@ -57,12 +57,8 @@ void sc_station_destroy(struct sc_station *st)
         struct sc_peer *peer;
         while ((peer = sc_heap_top(&st->due)) != NULL)
                 sc_peer_drop(st, peer, true);
-        struct sc_list *spare;
-        while ((spare = sc_list_take(&st->spare)) != NULL) {
-                struct sc_chunk *chunk = SC_CONTAINER(spare, struct sc_chunk, queue);
-                sc_buf_fini(&chunk->buf);
-                sc_mem_release(st->options.mem, chunk, sizeof *chunk);
-        }
+        while (st->spare_count > 0)
+                sc_spare_drop(st);
         sc_codec_arena_fini(&st->arena);
         sc_heap_fini(&st->due);
         sc_map_fini(&st->peers);
@@ -326,14 +322,20 @@ static void net_dial_failed(void *ctx, uint64_t ticket, int status, const char *
         tell_once(st, SC_NOTE_WARN, 0, why);
 }
 
+static void net_accept_failed(void *ctx, const char *why)
+{
+        sc_station_note(enter(ctx), 0, "cannot accept: ", why, strlen(why));
+}
+
 const struct sc_net_upcalls *sc_station_door_upcalls(void)
 {
         static const struct sc_net_upcalls upcalls = {
-                .up          = net_up,
-                .frame       = net_frame,
-                .writable    = net_writable,
-                .down        = net_down,
-                .dial_failed = net_dial_failed,
+                .up            = net_up,
+                .frame         = net_frame,
+                .writable      = net_writable,
+                .down          = net_down,
+                .dial_failed   = net_dial_failed,
+                .accept_failed = net_accept_failed,
         };
         return &upcalls;
 }
@@ -407,6 +409,14 @@ static void finish(struct sc_station *st, struct sc_peer *peer)
         sc_peer_drop(st, peer, !empty);
 }
 
+/* We had no memory for it: the other side is told so, and does not take us for dead.  What was queued made room. */
+static void excuse(struct sc_station *st, struct sc_peer *peer, const char *why)
+{
+        sc_peer_forget_queue(st, peer);
+        sc_peer_linger(st, peer, SC_LINGER_REFUSED);
+        sc_peer_bye(st, peer, SC_E_NOMEM, why);
+}
+
 static void settle(struct sc_station *st, sc_link_id id)
 {
         struct sc_peer *peer = sc_peer_find(st, id);
@@ -416,7 +426,10 @@ static void settle(struct sc_station *st, sc_link_id id)
                 const int   status = peer->status;
                 const char *why    = peer->why;
                 const bool  tell   = peer->link.up;
-                sc_peer_drop(st, peer, true);
+                if (tell && status == SC_E_NOMEM && !peer->parted)
+                        excuse(st, peer, why);
+                else
+                        sc_peer_drop(st, peer, true);
                 if (tell)
                         st->options.upcalls->down(st->options.role, id, status, why);
                 return;

@@ -22,6 +22,7 @@
 enum {
         SC_CHUNK_BYTES = 256 * 1024,       /* a frame is closed before it passes this, unless one record is bigger */
         SC_CHUNK_RECORDS = 65535,
+        SC_CHUNK_LEAST = 4096,             /* what a spare one keeps while memory is short */
         SC_CHUNK_SPARE = 16,               /* empty buffers kept for the next frames */
         SC_ANSWERS_MAX = 16 * 1024 * 1024, /* answers to requests that wait for a peer that does not read */
         SC_NOTES_MAX = 20                  /* log lines about peers in one second */
@@ -54,6 +55,7 @@ struct sc_peer {
         bool               hello_queued;
         bool               speak;  /* a frame must leave even without records: answer, grant, ack */
         bool               ping;
+        bool               parted; /* the other side has said goodbye */
         int                status; /* why it was lost */
         const char        *why;
         sc_ns              linger_by, up_at;
@@ -110,6 +112,7 @@ void sc_peer_refuse(struct sc_station *st, struct sc_peer *peer, int status, con
 void sc_peer_enqueue(struct sc_station *st, struct sc_peer *peer, const struct sc_msg *msg);
 void sc_peer_bye(struct sc_station *st, struct sc_peer *peer, int status, const char *why);
 void sc_peer_forget_queue(struct sc_station *st, struct sc_peer *peer);
+void sc_spare_drop(struct sc_station *st); /* there is one */
 void sc_peer_flush(struct sc_station *st, struct sc_peer *peer);
 
 void sc_peer_frame(struct sc_station *st, struct sc_peer *peer, const uint8_t *bytes, size_t len);

@@ -99,7 +99,8 @@ static void take_record(struct sc_station *st, struct sc_peer *peer, const struc
                 return;
         }
         st->options.upcalls->message(st->options.role, peer->id, msg);
-        if (msg->kind == SC_MSG_BYE && alive(peer))
+        peer->parted = msg->kind == SC_MSG_BYE;
+        if (peer->parted && alive(peer))
                 sc_peer_lose(st, peer, msg->bye.status, "it said goodbye");
 }
 

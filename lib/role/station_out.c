@@ -7,18 +7,26 @@
 
 #include "station_impl.h"
 
+/* The one that waits longest. */
+void sc_spare_drop(struct sc_station *st)
+{
+        struct sc_chunk *chunk = SC_CONTAINER(st->spare.prev, struct sc_chunk, queue);
+        sc_list_remove(&chunk->queue);
+        st->spare_count--;
+        sc_buf_fini(&chunk->buf);
+        sc_mem_release(st->options.mem, chunk, sizeof *chunk);
+}
+
 static void chunk_free(struct sc_station *st, struct sc_chunk *chunk)
 {
+        const bool tight = sc_mem_beyond(st->options.mem, SC_MEM_ASKED, 0);
         sc_list_remove(&chunk->queue);
-        if (st->spare_count >= SC_CHUNK_SPARE) {
-                sc_buf_fini(&chunk->buf);
-                sc_mem_release(st->options.mem, chunk, sizeof *chunk);
-                return;
-        }
         sc_buf_reset(&chunk->buf);
-        sc_buf_shrink(&chunk->buf, SC_CHUNK_BYTES);
+        sc_buf_shrink(&chunk->buf, tight ? SC_CHUNK_LEAST : SC_CHUNK_BYTES);
         sc_list_add_head(&st->spare, &chunk->queue);
         st->spare_count++;
+        while (st->spare_count > (tight ? 1 : SC_CHUNK_SPARE)) /* the last one may have to say goodbye */
+                sc_spare_drop(st);
 }
 
 static struct sc_chunk *chunk_alloc(struct sc_station *st)

@@ -36,7 +36,7 @@ static void end(struct scaler_task *t, sc_ns now)
         struct sc_outcome     outcome = {
                     .reason  = t->failed || code != 0 ? SC_REASON_TASK : SC_REASON_SUCCESS,
                     .code    = code,
-                    .wall_us = (uint64_t)(now - t->started) / 1000,
+                    .wall_us = (uint64_t)((t->deferred ? now : t->job.returned) - t->job.began) / 1000,
                     .result  = { scaler_blob_data(t->result), scaler_blob_size(t->result) },
                     .text    = { t->text, strlen(t->text) },
         };
@@ -44,14 +44,16 @@ static void end(struct scaler_task *t, sc_ns now)
         sc_work_shell_ran(w->shell, t->handle, &outcome, now);
         w->batch.records++;
         scaler_blob_unref(t->result);
+        if (t->deferred)
+                sc_slots_free(w->slots);
         free_task(t);
-        sc_run_gone(w);
         sc_loop_touch(w->rt->loop, &w->member);
+        sc_run_gone(w);
 }
 
-static void on_returned(struct sc_post *post, sc_ns now)
+static void on_returned(struct sc_job *job, sc_ns now)
 {
-        struct scaler_task *t = SC_CONTAINER(post, struct scaler_task, job.post);
+        struct scaler_task *t = SC_CONTAINER(job, struct scaler_task, job);
         t->waits += t->deferred ? 0 : -1; /* no completion will come */
         if (--t->waits == 0)
                 end(t, now);
@@ -66,12 +68,14 @@ static void on_completed(struct sc_post *post, sc_ns now)
 
 /* ---- on a slot thread --------------------------------------------------------------------------------------- */
 
-static void work(struct sc_job *job)
+/* A deferred one keeps its slot until it is completed, which may be before its function returns. */
+static bool work(struct sc_job *job)
 {
         struct scaler_task *t        = SC_CONTAINER(job, struct scaler_task, job);
         const int           returned = t->function->fn(t, t->function->ctx);
         if (!t->deferred)
-                t->returned = returned;
+                t->returned = returned; /* else whoever completes it writes that, and may have done so */
+        return !t->deferred;
 }
 
 /* ---- the beginning ------------------------------------------------------------------------------------------- */
@@ -137,14 +141,12 @@ static struct scaler_task *new_task(struct scaler_worker *w, const struct sc_ass
         t->handle        = a->run;
         t->id            = a->task;
         t->attempt       = a->attempt;
-        t->started       = sc_loop_now(w->rt->loop);
         t->waits         = 2;
         t->arg_count     = arg_count;
         t->job.work      = work;
-        t->job.post.run  = on_returned;
+        t->job.ended     = on_returned;
         t->completed.run = on_completed;
         sc_list_init(&t->job.link);
-        sc_list_init(&t->job.post.link);
         sc_list_init(&t->completed.link);
         uint32_t  count;
         const int status = sc_body_unpack_args(a->spec.body, t->args, arg_count, &count);
@@ -207,14 +209,49 @@ void sc_task_run(struct scaler_worker *w, const struct sc_assign *a)
         }
         t->function = function;
         sc_map_put(&w->tasks, (struct sc_id){ 0, t->handle }, t);
-        const int status = sc_slots_submit(w->slots, &t->job);
-        if (!status) {
-                sc_run_born(w);
-                return;
-        }
+        t->starting = true;
+        sc_list_add_tail(&w->starting, &t->job.link);
+        w->starting_count++;
+        sc_run_born(w);
+}
+
+/* It never began. */
+static void forget(struct scaler_task *t)
+{
+        struct scaler_worker *w = t->worker;
         sc_map_remove(&w->tasks, (struct sc_id){ 0, t->handle });
         free_task(t);
-        sc_run_refused(w, a->run, 0, "no thread could be started for it");
+        sc_run_gone(w);
+}
+
+void sc_task_start_all(struct scaler_worker *w)
+{
+        if (sc_list_empty(&w->starting))
+                return;
+        w->starting_count = 0;
+        for (struct sc_list *at = w->starting.next; at != &w->starting; at = at->next)
+                SC_CONTAINER(at, struct scaler_task, job.link)->starting = false;
+        if (sc_slots_submit(w->slots, &w->starting) == 0)
+                return;
+        struct sc_list *refused;
+        while ((refused = sc_list_take(&w->starting)) != NULL) {
+                struct scaler_task *t      = SC_CONTAINER(refused, struct scaler_task, job.link);
+                const uint64_t      handle = t->handle;
+                forget(t);
+                sc_run_refused(w, handle, 0, "no thread could be started for it");
+        }
+}
+
+bool sc_task_take_back(struct scaler_task *t)
+{
+        if (t->starting) {
+                sc_list_remove(&t->job.link);
+                t->worker->starting_count--;
+        } else if (!sc_slots_take_back(t->worker->slots, &t->job)) {
+                return false;
+        }
+        forget(t);
+        return true;
 }
 
 void sc_task_stop(struct scaler_task *t)
@@ -330,6 +367,8 @@ void scaler_task_complete(scaler_task *t, int code)
                 sc_log(t->worker->rt, SCALER_LOG_ERROR, "task", "completed though it was not deferred: ignored");
                 return;
         }
+        if (sc_forked())
+                return;
         t->returned = code;
         sc_loop_post_and_turn(t->worker->rt->loop, &t->completed);
 }

@@ -1,8 +1,8 @@
 /*
  * The worker's core on its station, and the runs it starts.  A run may end, print, or be drained from
  * inside an upcall; what it says then is copied into a place that was reserved at creation (a run has
- * one end and one chunk of output on the way at a time) and stepped after the effects in hand.
- * read_more is called after those too, since it invites the next chunk at once.
+ * one end and one chunk of output on the way at a time) and stepped after the effects in hand; runs that were
+ * taken back come before all else.  read_more is called after those too, since it invites the next chunk at once.
  */
 #include <string.h>
 
@@ -33,8 +33,10 @@ struct sc_work_shell {
         sc_ns              now;
         sc_link_id         link;
         uint32_t           slots;
-        struct said       *said;       /* a ring of 2 * slots */
-        uint32_t           said_first, said_count;
+        struct said       *said;       /* a ring of said_max: each run with a slot may say two things, others end */
+        uint32_t           said_first, said_count, said_max;
+        uint64_t          *back;       /* runs taken back; a ring of SC_OFFERED_MAX */
+        uint32_t           back_first, back_count;
         uint64_t          *more;       /* runs whose read_more is due; slots */
         uint32_t           more_count;
         uint64_t          *spoiled;    /* runs of which output was lost for want of memory; slots */
@@ -55,6 +57,12 @@ static void add_more(struct sc_work_shell *x, uint64_t run)
 {
         SC_ASSERT(x->more_count < x->slots);
         x->more[x->more_count++] = run;
+}
+
+static void add_back(struct sc_work_shell *x, uint64_t run)
+{
+        SC_ASSERT(x->back_count < SC_OFFERED_MAX);
+        x->back[(x->back_first + x->back_count++) % SC_OFFERED_MAX] = run;
 }
 
 static void carry_out(struct sc_work_shell *x, const struct sc_effect *fx)
@@ -85,6 +93,10 @@ static void carry_out(struct sc_work_shell *x, const struct sc_effect *fx)
                 break;
         case SC_FX_RUN:
                 x->upcalls.run(x->role, &fx->msg.assign);
+                break;
+        case SC_FX_TAKE_BACK:
+                if (x->upcalls.take_back(x->role, fx->run))
+                        add_back(x, fx->run);
                 break;
         case SC_FX_STOP:
                 x->upcalls.stop(x->role, fx->run, (enum sc_stop_how)fx->status);
@@ -118,7 +130,7 @@ static void step_once(struct sc_work_shell *x, struct sc_event *ev)
 static void step_said(struct sc_work_shell *x)
 {
         struct said said = x->said[x->said_first];
-        x->said_first = (x->said_first + 1) % (2 * x->slots);
+        x->said_first = (x->said_first + 1) % x->said_max;
         x->said_count--;
         struct sc_event ev = {.kind = SC_EV_RAN, .run = said.run, .outcome = &said.outcome};
         if (said.kind == SAID_OUTPUT)
@@ -128,10 +140,20 @@ static void step_said(struct sc_work_shell *x)
         sc_mem_release(x->mem, said.copy, said.size);
 }
 
+static void step_back(struct sc_work_shell *x)
+{
+        struct sc_event ev = {.kind = SC_EV_BACK, .run = x->back[x->back_first]};
+        x->back_first = (x->back_first + 1) % SC_OFFERED_MAX;
+        x->back_count--;
+        step_once(x, &ev);
+}
+
 static void catch_up(struct sc_work_shell *x)
 {
-        while (x->said_count > 0 || x->drain || x->more_count > 0) {
-                if (x->said_count > 0) {
+        while (x->back_count > 0 || x->said_count > 0 || x->drain || x->more_count > 0) {
+                if (x->back_count > 0) {
+                        step_back(x);
+                } else if (x->said_count > 0) {
                         step_said(x);
                 } else if (x->drain) {
                         x->drain = false;
@@ -223,10 +245,11 @@ static void on_refused(void *role, int status, const char *why)
 
 static bool reserve(struct sc_work_shell *x)
 {
-        x->said    = sc_mem_array(x->mem, (size_t)2 * x->slots, sizeof *x->said);
+        x->said    = sc_mem_array(x->mem, x->said_max, sizeof *x->said);
+        x->back    = sc_mem_array(x->mem, SC_OFFERED_MAX, sizeof *x->back);
         x->more    = sc_mem_array(x->mem, x->slots, sizeof *x->more);
         x->spoiled = sc_mem_array(x->mem, x->slots, sizeof *x->spoiled);
-        return x->said != NULL && x->more != NULL && x->spoiled != NULL;
+        return x->said != NULL && x->back != NULL && x->more != NULL && x->spoiled != NULL;
 }
 
 int sc_work_shell_create(struct sc_mem *mem, const struct sc_work_options *core,
@@ -251,7 +274,8 @@ int sc_work_shell_create(struct sc_mem *mem, const struct sc_work_options *core,
         x->upcalls = *upcalls;
         x->role    = role;
         x->now     = core->now;
-        x->slots   = core->slots;
+        x->slots    = core->slots;
+        x->said_max = 2 * core->slots + SC_OFFERED_MAX;
         x->core    = sc_work_create(mem, core);
         struct sc_station_options options = *station;
         options.mem     = mem;
@@ -273,7 +297,8 @@ void sc_work_shell_destroy(struct sc_work_shell *x)
         SC_ASSERT(x->said_count == 0);
         sc_station_destroy(x->station);
         sc_work_destroy(x->core);
-        sc_mem_release(x->mem, x->said, (size_t)2 * x->slots * sizeof *x->said);
+        sc_mem_release(x->mem, x->said, x->said_max * sizeof *x->said);
+        sc_mem_release(x->mem, x->back, SC_OFFERED_MAX * sizeof *x->back);
         sc_mem_release(x->mem, x->more, x->slots * sizeof *x->more);
         sc_mem_release(x->mem, x->spoiled, x->slots * sizeof *x->spoiled);
         sc_mem_release(x->mem, x, sizeof *x);
@@ -324,8 +349,8 @@ void sc_work_shell_flush(struct sc_work_shell *x, sc_ns now)
 
 static struct said *add_said(struct sc_work_shell *x, enum said_kind kind, uint64_t run)
 {
-        SC_ASSERT(x->said_count < 2 * x->slots);
-        struct said *said = &x->said[(x->said_first + x->said_count++) % (2 * x->slots)];
+        SC_ASSERT(x->said_count < x->said_max);
+        struct said *said = &x->said[(x->said_first + x->said_count++) % x->said_max];
         memset(said, 0, sizeof *said);
         said->kind = kind;
         said->run  = run;
@@ -377,9 +402,17 @@ static void queue_ran(struct sc_work_shell *x, uint64_t run, const struct sc_out
         move_view(&said->outcome.text, at);
 }
 
+/* What a run says may be the first word of a late turn: the role knows how late. */
+static void hear_run(struct sc_work_shell *x, sc_ns now)
+{
+        if (x->upcalls.enter != NULL)
+                x->upcalls.enter(x->role);
+        sc_work_shell_begin(x, now, 0);
+}
+
 void sc_work_shell_ran(struct sc_work_shell *x, uint64_t run, const struct sc_outcome *outcome, sc_ns now)
 {
-        sc_work_shell_begin(x, now, 0);
+        hear_run(x, now);
         outcome = outcome_of(x, run, outcome);
         if (x->stepping) {
                 queue_ran(x, run, outcome);
@@ -418,7 +451,7 @@ static void queue_output(struct sc_work_shell *x, uint64_t run, uint8_t stream, 
 
 void sc_work_shell_output(struct sc_work_shell *x, uint64_t run, uint8_t stream, struct sc_view bytes, sc_ns now)
 {
-        sc_work_shell_begin(x, now, 0);
+        hear_run(x, now);
         if (bytes.len == 0)
                 return;
         if (x->stepping) {

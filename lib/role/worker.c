@@ -10,6 +10,8 @@
 #include "plan.h"
 #include "sc_assert.h"
 
+enum { START_MAX = 64 }; /* so many short tasks do not wait for more before slot threads get them */
+
 /* ---- upcalls of the shell, in a turn ------------------------------------------------------------------------ */
 
 static void on_enter(void *role)
@@ -25,6 +27,13 @@ static void on_run(void *role, const struct sc_assign *assign)
                 sc_command_run(role, assign);
         else
                 sc_task_run(role, assign);
+}
+
+static bool on_take_back(void *role, uint64_t run)
+{
+        struct scaler_worker *w = role;
+        struct scaler_task   *t = sc_map_get(&w->tasks, (struct sc_id){ 0, run });
+        return t && sc_task_take_back(t);
 }
 
 static void on_stop(void *role, uint64_t run, enum sc_stop_how how)
@@ -90,6 +99,7 @@ static void on_linked(void *role, bool up)
 static const struct sc_work_shell_upcalls shell_upcalls = {
         .enter     = on_enter,
         .run       = on_run,
+        .take_back = on_take_back,
         .stop      = on_stop,
         .read_more = on_read_more,
         .note      = on_note,
@@ -106,19 +116,23 @@ void sc_run_refused(struct scaler_worker *w, uint64_t handle, int code, const ch
         sc_work_shell_ran(w->shell, handle, &outcome, sc_loop_now(w->rt->loop));
 }
 
-void sc_run_born(struct scaler_worker *w)
+static void show_lives(struct scaler_worker *w)
 {
         sc_gate_lock(w->gate);
-        w->live++;
-        sc_gate_unlock(w->gate);
+        w->lives = w->live > 0;
+        sc_gate_unlock_changed(w->gate);
+}
+
+void sc_run_born(struct scaler_worker *w)
+{
+        if (w->live++ == 0)
+                show_lives(w);
 }
 
 void sc_run_gone(struct scaler_worker *w)
 {
-        sc_gate_lock(w->gate);
-        w->live--;
-        sc_gate_changed(w->gate);
-        sc_gate_unlock(w->gate);
+        if (--w->live == 0)
+                show_lives(w);
 }
 
 static sc_ns member_deadline(void *ctx)
@@ -142,8 +156,13 @@ static void member_tick(void *ctx, sc_ns now)
 static void member_flush(void *ctx, sc_ns now)
 {
         struct scaler_worker *w = ctx;
+        if (w->starting_count < START_MAX && sc_work_brisk(sc_work_shell_core(w->shell)))
+                sc_loop_ask_rest(w->rt->loop, &w->member);
+        else
+                sc_task_start_all(w);
         if (sc_batch_wait(&w->batch, !w->leaving && sc_work_queued(sc_work_shell_core(w->shell)) > 0, now))
                 return;
+        sc_work_shell_begin(w->shell, now, sc_loop_lateness(w->rt->loop)); /* whoever touched it may not have */
         sc_work_shell_flush(w->shell, now);
         if (!w->leaving || w->left || sc_station_links(sc_work_shell_station(w->shell)) > 0)
                 return;
@@ -153,9 +172,16 @@ static void member_flush(void *ctx, sc_ns now)
         sc_gate_unlock(w->gate);
 }
 
+static void member_rest(void *ctx, sc_ns now)
+{
+        (void)now;
+        sc_task_start_all(ctx);
+}
+
 static const struct sc_member_ops member_ops = { .deadline = member_deadline,
                                                  .tick     = member_tick,
-                                                 .flush    = member_flush };
+                                                 .flush    = member_flush,
+                                                 .rest     = member_rest };
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
@@ -248,6 +274,7 @@ int scaler_worker_create(const scaler_worker_options *options, scaler_worker **o
         sc_map_init(&w->tasks, w->mem);
         sc_map_init(&w->commands_by_handle, w->mem);
         sc_list_init(&w->early);
+        sc_list_init(&w->starting);
         w->batch.until = SC_NEVER;
         status         = fill(w, &o, err);
         if (status)
@@ -257,8 +284,23 @@ int scaler_worker_create(const scaler_worker_options *options, scaler_worker **o
         return status;
 }
 
+static bool reserve_function(struct scaler_worker *w)
+{
+        if (w->function_count < w->function_cap)
+                return true;
+        const size_t     cap  = w->function_cap ? 2 * w->function_cap : 4;
+        scaler_function *more = sc_mem_resize(w->mem, w->functions, w->function_cap * sizeof *more, cap * sizeof *more);
+        if (!more)
+                return false;
+        w->functions    = more;
+        w->function_cap = cap;
+        return true;
+}
+
 int scaler_worker_register(scaler_worker *w, const scaler_function *function)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         scaler_function f;
         if (!w || !function || !sc_sized_in(&f, sizeof f, function) || !f.fn || !f.name || !*f.name ||
             strlen(f.name) > SC_NAME_MAX)
@@ -270,19 +312,24 @@ int scaler_worker_register(scaler_worker *w, const scaler_function *function)
         for (size_t i = 0; i < w->function_count; i++)
                 if (strcmp(w->functions[i].name, f.name) == 0)
                         return SC_E_EXISTS;
-        char            *name = sc_mem_text(w->mem, f.name, strlen(f.name));
-        scaler_function *more = name ? sc_mem_resize(w->mem, w->functions, w->function_count * sizeof f,
-                                                     (w->function_count + 1) * sizeof f)
-                                     : NULL;
-        if (!more) {
-                if (name)
-                        sc_mem_release(w->mem, name, strlen(name) + 1);
+        char *name = reserve_function(w) ? sc_mem_text(w->mem, f.name, strlen(f.name)) : NULL;
+        if (!name)
                 return SC_E_NOMEM;
-        }
         f.name                            = name;
-        w->functions                      = more;
         w->functions[w->function_count++] = f;
         return 0;
+}
+
+static void drop_name(struct scaler_worker *w, size_t index)
+{
+        char *name = (char *)(uintptr_t)w->functions[index].name;
+        sc_mem_release(w->mem, name, strlen(name) + 1);
+}
+
+void sc_worker_forget_last(struct scaler_worker *w)
+{
+        SC_ASSERT(w->function_count > 0 && w->state == SC_CLIENT_NEW);
+        drop_name(w, --w->function_count);
 }
 
 static int make_shell(struct scaler_worker *w)
@@ -319,25 +366,52 @@ static int dial(struct scaler_worker *w, scaler_error *err)
         return status;
 }
 
+static void leave_loop(struct scaler_worker *w)
+{
+        sc_slots_destroy(w->slots);
+        w->slots = NULL;
+        if (w->joined) {
+                sc_loop_hold(w->rt->loop);
+                for (uint32_t i = 0; i < w->spawners; i++)
+                        sc_spawner_destroy(w->spawner[i]);
+                sc_loop_leave(w->rt->loop, &w->member);
+                sc_work_shell_destroy(w->shell); /* its links close over nets that are still there */
+                w->shell = NULL;
+                sc_nets_fini(&w->nets);
+                sc_loop_release(w->rt->loop);
+        }
+        w->joined = false;
+        sc_work_shell_destroy(w->shell);
+        w->shell = NULL;
+}
+
 int scaler_worker_start(scaler_worker *w, scaler_error *err)
 {
-        if (!w || w->state != SC_CLIENT_NEW || w->shell || sc_loop_in_turn(w->rt->loop))
+        if (sc_forked())
+                return sc_refuse_forked(err);
+        if (!w || w->state != SC_CLIENT_NEW || sc_loop_in_turn(w->rt->loop))
                 return sc_error_set(err, w ? SC_E_STATE : SC_E_INVALID, "worker: started before, or from a callback");
         int status = make_shell(w);
         if (!status)
                 status = sc_slots_create(w->mem, w->rt->loop, w->core.slots, 0, &w->slots);
-        if (status)
+        if (status) {
+                leave_loop(w);
                 return sc_error_set(err, status, "worker: %s", sc_status_text(status));
+        }
         sc_loop_hold(w->rt->loop);
         status = dial(w, err);
         sc_loop_release(w->rt->loop);
-        if (!status)
+        if (status)
+                leave_loop(w); /* it may be tried again */
+        else
                 w->state = SC_CLIENT_STARTED;
         return status;
 }
 
 static int wait_for(struct scaler_worker *w, const bool *what, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (timeout_ms != 0 && sc_loop_in_turn(w->rt->loop))
                 return SC_E_STATE;
         const sc_ns until  = sc_until(timeout_ms);
@@ -368,6 +442,8 @@ int scaler_worker_wait_stopped(scaler_worker *w, int64_t timeout_ms)
 
 int scaler_worker_stats_get(scaler_worker *w, scaler_worker_stats *out)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!w || !out)
                 return SC_E_INVALID;
         scaler_worker_stats s;
@@ -407,6 +483,8 @@ static void drain(struct scaler_worker *w)
 
 int scaler_worker_stop(scaler_worker *w, int64_t timeout_ms)
 {
+        if (sc_forked())
+                return SC_E_STATE;
         if (!w)
                 return SC_E_INVALID;
         if (sc_loop_in_turn(w->rt->loop))
@@ -434,9 +512,17 @@ static void end_runs(struct scaler_worker *w)
                 sc_command_stop(c, SC_STOP_KILL);
         sc_loop_release(w->rt->loop);
         sc_gate_lock(w->gate);
-        while (w->live > 0)
+        while (w->lives)
                 sc_gate_wait(w->gate, SC_NEVER);
         sc_gate_unlock(w->gate);
+}
+
+static bool lives(struct scaler_worker *w)
+{
+        sc_gate_lock(w->gate);
+        const bool any = w->lives;
+        sc_gate_unlock(w->gate);
+        return any;
 }
 
 static void end_life(struct scaler_worker *w)
@@ -444,42 +530,26 @@ static void end_life(struct scaler_worker *w)
         enum { GOODBYE_MS = 1000 };
         const bool stopped = w->state == SC_CLIENT_STOPPED;
         scaler_worker_stop(w, 0);
-        if (!stopped || w->live > 0)
+        if (!stopped || lives(w))
                 drain(w); /* the second one stops what runs */
         end_runs(w);
         if (!w->given_up)
                 wait_for(w, &w->left, GOODBYE_MS);
 }
 
-static void leave_loop(struct scaler_worker *w)
-{
-        sc_slots_destroy(w->slots);
-        if (!w->joined)
-                return;
-        sc_loop_hold(w->rt->loop);
-        for (uint32_t i = 0; i < w->spawners; i++)
-                sc_spawner_destroy(w->spawner[i]);
-        sc_loop_leave(w->rt->loop, &w->member);
-        sc_work_shell_destroy(w->shell); /* its links close over nets that are still there */
-        w->shell = NULL;
-        sc_nets_fini(&w->nets);
-        sc_loop_release(w->rt->loop);
-}
-
 void scaler_worker_destroy(scaler_worker *w)
 {
-        if (!w)
+        if (!w || sc_forked())
                 return;
         if (w->state != SC_CLIENT_NEW)
                 end_life(w);
         leave_loop(w);
-        sc_work_shell_destroy(w->shell);
         for (size_t i = 0; i < w->function_count; i++) {
                 if (w->functions[i].destroy)
                         w->functions[i].destroy(w->functions[i].ctx);
-                sc_mem_release(w->mem, (char *)(uintptr_t)w->functions[i].name, strlen(w->functions[i].name) + 1);
+                drop_name(w, i);
         }
-        sc_mem_release(w->mem, w->functions, w->function_count * sizeof *w->functions);
+        sc_mem_release(w->mem, w->functions, w->function_cap * sizeof *w->functions);
         sc_map_fini(&w->tasks);
         sc_map_fini(&w->commands_by_handle);
         sc_gate_unref(w->gate);

@@ -18,12 +18,12 @@ enum { SC_SPAWNERS_MAX = 4 };       /* a spawn stops its thread until the child 
 struct scaler_task { /* a function's run, from RUN until it has returned and completed */
         struct sc_job                 job;
         struct sc_post                completed; /* of a deferred one */
+        bool                          starting;  /* the turn's: on its worker's list, not yet given to a slot thread */
         struct scaler_worker         *worker;
         const struct scaler_function *function;
         uint64_t                      handle;
         struct sc_id                  id;
         uint32_t                      attempt;
-        sc_ns                         started;
         size_t                        size; /* of this allocation */
         _Atomic bool                  cancelled;
         /* the task's own thread, until its post */
@@ -75,28 +75,36 @@ struct scaler_worker {
         char                   offers[SC_AMOUNTS_TEXT + 1];
         bool                   commands;
         scaler_function       *functions; /* names are copies */
-        size_t                 function_count;
+        size_t                 function_count, function_cap;
         enum sc_client_state   state;
         struct sc_gate        *gate;
         /* the gate's lock */
         bool     linked, closed, left;
         int      given_up;
-        uint32_t live; /* tasks and commands that exist */
+        bool     lives; /* tasks or commands exist */
         /* the turn's */
+        uint32_t              live; /* how many */
         struct sc_work_shell *shell;
         struct sc_nets        nets;
         struct sc_member      member;
         struct sc_batch       batch;
         bool                  joined, leaving;
         struct sc_map         tasks, commands_by_handle;
+        struct sc_list        starting; /* tasks for the slot threads, given to them at the end of the pass or later */
+        uint32_t              starting_count;
         struct sc_list        early;
         struct sc_slots      *slots;
         struct sc_spawner    *spawner[SC_SPAWNERS_MAX];
         uint32_t              spawners, spawners_max, spawned; /* made on demand; children go round */
 };
 
+/* The function registered last is no longer, as if it had never been: its destroy is not called. */
+void sc_worker_forget_last(struct scaler_worker *w);
+
 /* In a turn: RUN of the core.  Whatever goes wrong is that run's outcome. */
 void sc_task_run(struct scaler_worker *w, const struct sc_assign *assign);
+void sc_task_start_all(struct scaler_worker *w);
+bool sc_task_take_back(struct scaler_task *t); /* true: it had not begun, and is gone */
 void sc_task_stop(struct scaler_task *t);
 
 void sc_command_run(struct scaler_worker *w, const struct sc_assign *assign);

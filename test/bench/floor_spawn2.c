@@ -1,15 +1,17 @@
 /*
  * The floor under commands: two children of /bin/true at a time, as cheaply as the C library starts them.
  *
- *     floor_spawn2 bare|duties [N]
+ *     floor_spawn2 bare|duties|args [N]
  *
  * `bare` starts and waits.  `duties` is what a task runner cannot leave out: a process group, stdin from
- * /dev/null, two pipes read to their ends, and an end that is noticed among many by a pidfd.
+ * /dev/null, two pipes read to their ends, and an end that is noticed among many by a pidfd.  `args` is the same with
+ * the number of the command as its argument, which costs /bin/true a third more than having none.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -30,12 +32,16 @@ struct lane {
 
 static posix_spawnattr_t group;
 static int               null_fd;
+static bool              with_args;
+static long              started;
 
 static pid_t start(const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr)
 {
-        static char  name[] = "true";
-        static char *argv[] = { name, NULL };
-        pid_t        pid;
+        static char name[] = "true";
+        char        number[24];
+        snprintf(number, sizeof number, "%ld", ++started);
+        char *argv[] = { name, with_args ? number : NULL, NULL };
+        pid_t pid;
         errno = posix_spawn(&pid, "/bin/true", actions, attr, argv, environ);
         if (errno != 0)
                 bench_die("posix_spawn /bin/true");
@@ -149,8 +155,9 @@ int main(int argc, char **argv)
 {
         const char *mode  = argc > 1 ? argv[1] : "";
         const long  count = bench_number(argc, argv, 2, 2000, 1);
-        if (strcmp(mode, "bare") != 0 && strcmp(mode, "duties") != 0) {
-                fprintf(stderr, "usage: floor_spawn2 bare|duties [N]\n");
+        with_args         = strcmp(mode, "args") == 0;
+        if (strcmp(mode, "bare") != 0 && strcmp(mode, "duties") != 0 && !with_args) {
+                fprintf(stderr, "usage: floor_spawn2 bare|duties|args [N]\n");
                 return 2;
         }
         const uint64_t begin = bench_now_ns();

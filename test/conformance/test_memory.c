@@ -78,7 +78,7 @@ static void dial_failed(void *ctx, uint64_t ticket, int status, const char *why)
         down(ctx, NULL, status, why);
 }
 
-static const struct sc_net_upcalls upcalls = { up, frame, writable, down, dial_failed };
+static const struct sc_net_upcalls upcalls = { up, frame, writable, down, dial_failed, NULL };
 
 static int secure(void)
 {

@@ -22,7 +22,7 @@
 #include "shell.h"
 
 #define SIM_OWNS_PACKET UINT64_MAX /* in an event's b: ptr is a packet on its way */
-enum { SIM_NODES_MAX = 32, SIM_TASKS_MAX = 1024, SIM_RUNS_MAX = 64, SIM_FUNCTIONS = 4 };
+enum { SIM_NODES_MAX = 32, SIM_TASKS_MAX = 1024, SIM_RUNS_MAX = 160, SIM_FUNCTIONS = 4 };
 
 struct sim;
 
@@ -89,6 +89,9 @@ struct sim_run {            /* on a worker */
         uint32_t task;
         uint64_t printed;
         bool     may_print, stopped;
+        bool     begun;  /* else it waits for a slot */
+        sc_ns    began_at;
+        uint64_t order;  /* in which it was told */
         uint64_t life; /* tells events of an earlier use of this place */
 };
 
@@ -162,6 +165,7 @@ struct sim_exec { /* one execution by a worker */
         uint32_t task;
         uint64_t epoch, run;
         bool     finished, success;
+        bool     brief; /* its output comes with its end */
 };
 
 struct sim_alias { /* a kept run: the number it has now, and the one under which it was made */
@@ -173,9 +177,10 @@ struct sim_alias { /* a kept run: the number it has now, and the one under which
 
 struct sim_config {
         bool breaks, half_open, clogs, pauses, worker_crashes, client_crashes, scheduler_crashes, skew, hostile, memory;
-        bool poison_only, blips_only, liars, cancels, streams, big, slow_readers, refused_functions;
+        bool poison_only, blips_only, brief, liars, cancels, streams, big, slow_readers, refused_functions;
         uint32_t schedulers, clients, admins, workers, hostiles, tasks;
         uint32_t tasks_max, client_tasks_max;
+        size_t   budget; /* the scheduler's memory; 0: as much as it likes */
         sc_ns    faults_until, finish_by, delay_max, fault_gap, client_grace;
 };
 
@@ -205,6 +210,7 @@ struct sim {
         size_t                replay_len[64];
         uint32_t              replay_count;
         uint8_t              *pattern;           /* bytes to be cut from for bodies, results and output */
+        uint64_t              runs_told;         /* counts what workers were told to run */
         uint64_t              turns, lost_slots; /* lost_slots: of worker processes that died */
         sc_ns                 healed_at;
         int                   phase; /* of the end: 0 tasks, 1 clients leave, 2 workers leave, 3 over */

@@ -108,7 +108,8 @@ static void see(struct sim *w, const struct sim_conn *from, const struct sc_msg 
         else if (scheduler && msg->kind == SC_MSG_RESULT)
                 see_result(w, &msg->result);
         else if (msg->kind == SC_MSG_BYE && msg->bye.status < 0 && sim_honest(w, from->other->node) &&
-                 !w->config.memory && msg->bye.status != SC_E_TIMEOUT && msg->bye.status != SC_E_EXISTS)
+                 !w->config.memory && msg->bye.status != SC_E_TIMEOUT && msg->bye.status != SC_E_EXISTS &&
+                 (w->config.budget == 0 || msg->bye.status != SC_E_NOMEM))
                 sim_fail(w, "node %u tells honest node %u goodbye: %d %.*s", from->node, from->other->node,
                          msg->bye.status, (int)msg->bye.why.len, (const char *)msg->bye.why.ptr);
 }
@@ -172,10 +173,11 @@ static void judge_success(struct sim *w, uint32_t task, const struct sc_outcome 
         if (exec->run != t->last_held_run || exec->epoch != t->last_held_epoch)
                 sim_fail(w, "task %u: the answer is of run %llu, the last one made is %llu", task,
                          (unsigned long long)exec->run, (unsigned long long)t->last_held_run);
-        if (t->stream && (outcome->streamed != t->stream_len || t->got != t->stream_len ||
+        const uint64_t streamed = exec->brief ? 0 : t->stream_len;
+        if (t->stream && (outcome->streamed != streamed || t->got != streamed ||
                           (t->got > 0 && t->exec_of_stream != number)))
                 sim_fail(w, "task %u: %llu of %llu bytes of output, of execution %llu for %llu", task,
-                         (unsigned long long)t->got, (unsigned long long)t->stream_len,
+                         (unsigned long long)t->got, (unsigned long long)streamed,
                          (unsigned long long)t->exec_of_stream, (unsigned long long)number);
 }
 
@@ -253,7 +255,7 @@ static void judge_runs_once(struct sim *w, uint32_t task)
 void sim_judge_losses(struct sim *w)
 {
         struct sc_status_row row;
-        if (!w->config.poison_only)
+        if (!w->config.poison_only && w->config.budget == 0)
                 return;
         sc_sched_stats(sc_sched_shell_core(w->nodes[0].sched), sim_node_now(w, 0), &row);
         if (row.runs_lost > w->lost_slots)

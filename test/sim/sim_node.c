@@ -311,6 +311,8 @@ void sim_node_start(struct sim *w, uint32_t node)
         n->turn_due = n->gave_up = n->closing = n->closed = n->full = false;
         n->allocations = n->fail_at = 0;
         node_mem_init(n);
+        if (w->config.budget != 0 && n->kind == SIM_SCHEDULER)
+                n->mem.budget = w->config.budget;
         sim_net_init(w, node);
         n->alive = true;
         sim_trace(w, "start", node, n->generation, n->id);

@@ -60,13 +60,16 @@ static uint64_t new_exec(struct sim *w, uint32_t task, uint64_t run)
 
 /* ---- ending ------------------------------------------------------------------------------------------ */
 
+static void begin_next(struct sim *w, struct sim_node *n);
+
 static void end_run(struct sim *w, struct sim_node *n, struct sim_run *r, bool asked)
 {
         static uint8_t         bytes[SC_RESULT_MAX];
         const struct sim_task *t       = &w->tasks[r->task];
         struct sim_exec       *exec    = &w->execs[r->exec - 1];
-        struct sc_outcome      outcome = { .wall_us = 1, .streamed = r->printed };
+        struct sc_outcome      outcome = { .streamed = r->printed };
         const bool             fails   = asked || t->end == SIM_FAILS || t->starts <= t->fails_first;
+        outcome.wall_us                = (uint64_t)((w->now - r->began_at) / SC_US);
         exec->finished                 = true;
         exec->success                  = !fails;
         memcpy(bytes, &r->exec, sizeof r->exec);
@@ -85,6 +88,7 @@ static void end_run(struct sim *w, struct sim_node *n, struct sim_run *r, bool a
         sim_trace(w, "ran", index_of(n), r->exec, fails);
         r->run = 0;
         r->life++;
+        begin_next(w, n);
         sc_work_shell_ran(n->work, run, &outcome, sim_node_now(w, index_of(n)));
 }
 
@@ -190,41 +194,106 @@ static void check_assign(struct sim *w, const struct sc_assign *assign, uint32_t
         *task_out = task;
 }
 
+static uint32_t count_runs(const struct sim_node *n, bool begun)
+{
+        uint32_t count = 0;
+        for (int i = 0; i < SIM_RUNS_MAX; i++)
+                count += n->run[i].run != 0 && n->run[i].begun == begun;
+        return count;
+}
+
+static bool prints(const struct sim *w, const struct sim_run *r)
+{
+        const struct sim_task *t = &w->tasks[r->task];
+        return t->stream && t->stream_len > 0 && !w->execs[r->exec - 1].brief;
+}
+
+static void begin(struct sim *w, struct sim_node *n, struct sim_run *r)
+{
+        struct sim_task *t = &w->tasks[r->task];
+        r->begun           = true;
+        r->began_at        = w->now;
+        t->starts++;
+        w->execs[r->exec - 1].brief = t->starts > 1 && r->exec % 2 == 0;
+        sim_trace(w, "run", index_of(n), r->task, r->exec);
+        if (t->end == SIM_POISON)
+                sim_at_node(w, w->now + sim_between(w, SC_US, t->duration), index_of(n), crash_event);
+        else if (prints(w, r))
+                go_on_printing(w, n, r);
+        else if (!t->inline_end)
+                end_at(w, n, r, w->now + t->duration, false);
+}
+
+/* What was told beyond the slots begins in its order, each when a slot comes free; the worker hears of it later. */
+static void begin_next(struct sim *w, struct sim_node *n)
+{
+        struct sim_run *next = NULL;
+        for (int i = 0; i < SIM_RUNS_MAX; i++)
+                if (n->run[i].run != 0 && !n->run[i].begun && (next == NULL || n->run[i].order < next->order))
+                        next = &n->run[i];
+        if (next == NULL || count_runs(n, true) >= n->slots)
+                return;
+        begin(w, n, next);
+        if (w->tasks[next->task].inline_end)
+                end_at(w, n, next, w->now, false);
+}
+
+static void check_place(struct sim *w, struct sim_node *n, const struct sim_task *t, uint64_t run)
+{
+        const uint32_t busy = count_runs(n, true), waiting = count_runs(n, false);
+        if (find_run(n, run) != NULL)
+                sim_fail(w, "worker %u was told to run a run twice", index_of(n));
+        if (waiting >= SC_OFFERED_MAX)
+                sim_fail(w, "worker %u was told of more runs than may be offered", index_of(n));
+        if (busy >= n->slots && (t->kind == SC_TASK_COMMAND || t->stream))
+                sim_fail(w, "worker %u was told to run more than its %u slots", index_of(n), n->slots);
+        for (int i = 0; i < SIM_RUNS_MAX; i++)
+                if (busy >= n->slots && n->run[i].begun && n->run[i].run != 0 &&
+                    w->tasks[n->run[i].task].kind == SC_TASK_COMMAND)
+                        sim_fail(w, "worker %u was offered a run ahead while a command has a slot", index_of(n));
+}
+
 static void on_run(void *role, const struct sc_assign *assign)
 {
         struct sim_node *n = role;
         struct sim      *w = world_of(n);
         uint32_t         task;
         check_assign(w, assign, &task);
-        struct sim_task *t = &w->tasks[task];
+        const struct sim_task *t = &w->tasks[task];
         if (t->kind == SC_TASK_FUNCTION && !(n->functions & 1u << t->function))
                 sim_fail(w, "task %u runs where its function is not known", task);
-        uint32_t busy = 0;
-        for (int i = 0; i < SIM_RUNS_MAX; i++)
-                busy += n->run[i].run != 0;
-        if (busy >= n->slots || find_run(n, assign->run) != NULL)
-                sim_fail(w, "worker %u was told to run more than its %u slots, or a run twice", index_of(n), n->slots);
+        check_place(w, n, t, assign->run);
         struct sim_run *r    = find_run(n, 0);
         const uint64_t  life = r->life;
         memset(r, 0, sizeof *r);
         r->run                      = assign->run;
         r->task                     = task;
         r->life                     = life + 1;
+        r->order                    = ++w->runs_told;
         r->exec                     = new_exec(w, task, assign->run);
         w->execs[r->exec - 1].epoch = n->epoch;
         if (assign->run >> 63 &&
             t->last_epoch == n->epoch) /* a name of the worker's own, where two epochs' runs meet */
                 w->execs[r->exec - 1].run = t->last_run;
-        t->starts++;
-        sim_trace(w, "run", index_of(n), task, r->exec);
-        if (t->end == SIM_POISON)
-                sim_at_node(w, w->now + sim_between(w, SC_US, t->duration), index_of(n), crash_event);
-        else if (t->stream && t->stream_len > 0)
-                go_on_printing(w, n, r);
-        else if (t->inline_end)
+        if (count_runs(n, true) >= n->slots) {
+                sim_trace(w, "offered", index_of(n), task, r->exec);
+                return;
+        }
+        begin(w, n, r);
+        if (t->inline_end && t->end != SIM_POISON && !prints(w, r))
                 end_run(w, n, r, false);
-        else
-                end_at(w, n, r, w->now + t->duration, false);
+}
+
+static bool on_take_back(void *role, uint64_t run)
+{
+        struct sim_node *n = role;
+        struct sim_run  *r = find_run(n, run);
+        if (run == 0 || r == NULL || r->begun)
+                return false;
+        sim_trace(world_of(n), "back", index_of(n), r->exec, 0);
+        r->run = 0;
+        r->life++;
+        return true;
 }
 
 static void on_stop(void *role, uint64_t run, enum sc_stop_how how)
@@ -234,6 +303,8 @@ static void on_stop(void *role, uint64_t run, enum sc_stop_how how)
         struct sim_run  *r = find_run(n, run);
         if (run == 0 || r == NULL)
                 return; /* it ended a moment ago */
+        if (!r->begun)
+                sim_fail(w, "worker %u stops a run that it could have taken back", index_of(n));
         const struct sim_task *t = &w->tasks[r->task];
         sim_trace(w, "halt", index_of(n), r->exec, how);
         const bool dies = how == SC_STOP_KILL && t->kind == SC_TASK_COMMAND;
@@ -271,6 +342,7 @@ static void on_give_up(void *role, int status, const char *why)
 
 const struct sc_work_shell_upcalls sim_work_upcalls = {
         .run       = on_run,
+        .take_back = on_take_back,
         .stop      = on_stop,
         .read_more = on_read_more,
         .closed    = on_closed,

@@ -54,6 +54,21 @@ static void choose_kind(struct sim *w)
         c->hostile                = hostile;
 }
 
+/* A third kind asks: a scheduler with little memory and no other trouble, does it lose or charge anything? */
+static void choose_budget(struct sim *w)
+{
+        struct sim_config *c = &w->config;
+        if (w->seed % 13 != 6 || c->poison_only || c->blips_only)
+                return;
+        c->breaks = c->half_open = c->clogs = c->pauses = c->hostile = c->memory = false;
+        c->worker_crashes = c->client_crashes = c->scheduler_crashes = c->liars = false;
+        c->refused_functions                                         = false;
+        c->hostiles = c->tasks_max = c->client_tasks_max = 0;
+        c->big                                           = w->seed % 2 == 0;
+        c->tasks                                         = 100 + (uint32_t)sim_below(w, 400);
+        c->budget = c->big ? (size_t)(5 << 20) + sim_below(w, 4 << 20) : (size_t)(640 << 10) + sim_below(w, 512 << 10);
+}
+
 static void choose_shape(struct sim *w)
 {
         struct sim_config *c = &w->config;
@@ -63,6 +78,11 @@ static void choose_shape(struct sim *w)
         c->hostiles          = c->hostile ? 1 + (uint32_t)sim_below(w, 2) : 0;
         c->liars             = c->hostile && !c->poison_only && !c->blips_only && w->seed % 5 == 4;
         c->tasks             = c->poison_only ? 50 : 5 + (uint32_t)sim_below(w, sim_chance(w, 10) ? 500 : 80);
+        c->brief = w->seed % 7 == 3;
+        if (c->brief && !c->poison_only) {
+                c->tasks += 300;
+                c->workers = 1 + c->workers % 2;
+        }
         if (c->blips_only) {
                 c->workers = 1;
                 c->clients = 1;
@@ -86,11 +106,25 @@ static void choose_shape(struct sim *w)
                 c->tasks_max = 16 + (uint32_t)sim_below(w, 64);
         if (sim_chance(w, 30))
                 c->client_tasks_max = 4 + (uint32_t)sim_below(w, 32);
+        choose_budget(w);
 }
 
 static size_t some_size(struct sim *w, size_t low, size_t high)
 {
         return (size_t)sim_between(w, (sc_ns)low, (sc_ns)high);
+}
+
+/* Mostly functions, and so short that the next ones are offered ahead; now and then a long one. */
+static void make_brief(struct sim *w, struct sim_task *t)
+{
+        if (sim_chance(w, 97))
+                t->kind = SC_TASK_FUNCTION;
+        if (sim_chance(w, 80))
+                t->submit_at = sim_chance(w, 50) ? 0 : w->config.faults_until / 2;
+        t->stream   = t->stream && t->kind == SC_TASK_COMMAND;
+        t->duration = sim_chance(w, 2) ? sim_between(w, SC_MS, 10 * SC_S) : sim_between(w, SC_US, 30 * SC_US);
+        if (t->cancel_at[0] != 0)
+                t->cancel_at[0] = sim_between(w, SC_US, w->config.faults_until);
 }
 
 static void plan_task(struct sim *w, uint32_t i)
@@ -129,6 +163,8 @@ static void plan_task(struct sim *w, uint32_t i)
                         t->force[1]     = true;
                 }
         }
+        if (c->brief)
+                make_brief(w, t);
         if (c->blips_only) {
                 t->retries = t->fails_first = 0;
                 t->timeout_ms               = 0;

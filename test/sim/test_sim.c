@@ -33,6 +33,8 @@ static const struct {
         { 13661, "a worker that a last chance had left with room was passed over" },
         { 4148, "a failure that was counted was kept and counted again" },
         { 179603441901192, "a run stopped for a lost client was kept for its successor" },
+        { 487, "clients waited for each other, each with a part of what a large task needs" },
+        { 305, "an idle client kept all the tasks that a small scheduler could grant" },
         { 2207, "a hostile worker with credit cost a task its last chance, in the simulator" },
 };
 

@@ -55,6 +55,7 @@ CASES = [
     ('includes', 'lib/core/x.c', '#include "scaler.h"\n', 'include'),
     ('includes', 'tools/x.c', '#include "core.h"\n', 'include'),
     ('includes', 'lib/role/core.h', '', 'include'),
+    ('named', 'doc/testing.md', 'see `a_test_that_is_nowhere`\n', 'named-test'),
     ('notes', 'lib/role/x.c', 'void f(void) { sc_log(rt, SCALER_LOG_ERROR, "x", "%s: is low", n); }\n', 'note'),
     ('notes', 'lib/role/x.c', 'void f(void) { sc_log(rt, SCALER_LOG_INFO, "x", "%s: is low", n); }\n', None),
     ('notes', 'lib/role/x.c', 'void f(void) { sc_log(rt, SCALER_LOG_WARN, "x", format, n); }\n', 'note'),

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,6 +54,32 @@ void log_to_stderr(void *ctx, const scaler_log_record *record)
                 (void)ignored;
         }
         errno = saved;
+}
+
+int32_t log_kept_init(struct log_kept *kept, int32_t level)
+{
+        *kept = (struct log_kept){ .level = level, .lock = PTHREAD_MUTEX_INITIALIZER };
+        return level > SCALER_LOG_WARN ? level : SCALER_LOG_WARN;
+}
+
+void log_or_keep(void *ctx, const scaler_log_record *record)
+{
+        struct log_kept *kept = ctx;
+        if (record->level <= kept->level) {
+                log_to_stderr(NULL, record);
+                return;
+        }
+        pthread_mutex_lock(&kept->lock);
+        snprintf(kept->line, sizeof kept->line, "%s", record->line);
+        pthread_mutex_unlock(&kept->lock);
+}
+
+void log_kept_read(struct log_kept *kept, char out[LOG_KEPT_MAX + 4])
+{
+        pthread_mutex_lock(&kept->lock);
+        hide_controls(kept->line, strlen(kept->line));
+        snprintf(out, LOG_KEPT_MAX + 4, kept->line[0] ? " (%s)" : "%s", kept->line);
+        pthread_mutex_unlock(&kept->lock);
 }
 
 void log_line(const char *role, int32_t level, const char *format, ...)

@@ -2,26 +2,33 @@
  * scaler-ctl: looks at a running cluster and cancels tasks, as an admin client.  What it asks for is on
  * stdout, for people or, with --json, for programs; everything else is on stderr.
  */
+#include <inttypes.h>
 #include <scaler.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "access.h"
 #include "json.h"
 #include "log.h"
 #include "option.h"
 #include "show.h"
+#include "standard.h"
 
 enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_NOT_CANCELLED = 3 };
 
 #define STOP_MS 1000
 
 struct settings {
-        struct access access;
-        const char   *url;
-        int64_t       timeout_ms;
-        bool          json;
-        bool          force;
-        int32_t       log_level;
+        struct access   access;
+        const char     *url;
+        int64_t         timeout_ms;
+        bool            json;
+        bool            force;
+        bool            all;
+        const char     *tag;
+        const char     *client;
+        int32_t         log_level;
+        struct log_kept log;
 };
 
 struct verb {
@@ -47,6 +54,9 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
         const struct option_row rows[] = {
                 { "json", 0, OPTION_FLAG, &s->json, 0, 0, 0, NULL, "JSON: one object per line" },
                 { "force", 0, OPTION_FLAG, &s->force, 0, 0, 0, NULL, "cancel: kill what runs" },
+                { "tag", 0, OPTION_TEXT, &s->tag, 0, 0, 0, "TAG", "cancel: all tasks with this tag" },
+                { "client", 0, OPTION_TEXT, &s->client, 0, 0, 0, "ID", "cancel: all tasks of this client" },
+                { "all", 0, OPTION_FLAG, &s->all, 0, 0, 0, NULL, "cancel: all tasks of everybody" },
                 { "timeout", 0, OPTION_TIME, &s->timeout_ms, 1, 86400000, 0, "TIME", "of each question (10)" },
                 { "log-level", 0, OPTION_LEVEL, &s->log_level, 0, 0, 0, "LEVEL", "none error warn info debug (error)" },
         };
@@ -54,7 +64,7 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
         access_rows(&s->access, false, shared);
         *p = (struct program){
                 .name       = "scaler-ctl",
-                .usage      = "[options] [URL] status|workers|clients|list|dump|cancel TASK...",
+                .usage      = "[options] [URL] status|workers|clients|list|dump|cancel [TASK...]",
                 .about      = "Looks at the cluster of the scheduler at URL, and cancels tasks in it.",
                 .after      = "SCALER_URL stands for a missing URL, SCALER_TOKEN for a missing --token-file.\n"
                               "Exit: 0 done, 1 no answer or refused, 2 usage, 3 a task was not cancelled.",
@@ -68,6 +78,31 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
         p->rows   = NULL;
         p->shared = NULL;
         return code;
+}
+
+static bool selects(const struct settings *s)
+{
+        return s->all || s->tag || s->client;
+}
+
+/* Which tasks is said once: by ids, by --tag and --client, or by --all. */
+static int check_selector(const struct settings *s, const struct program *p, const struct verb *verb, bool ids)
+{
+        scaler_id id;
+        if (verb->show && selects(s))
+                return program_refuse(p, "--tag, --client and --all are for cancel");
+        if (s->all && (s->tag || s->client))
+                return program_refuse(p, "cancel: --all and --%s exclude each other", s->tag ? "tag" : "client");
+        if (ids && selects(s))
+                return program_refuse(p, "cancel: task ids and --%s exclude each other",
+                                      s->all ? "all" : s->tag ? "tag" : "client");
+        if (!verb->show && !ids && !selects(s))
+                return program_refuse(p, "cancel: a task is missing");
+        if (s->tag && (!*s->tag || strlen(s->tag) >= SCALER_NAME_MAX))
+                return program_refuse(p, "--tag: 1 to %d bytes", SCALER_NAME_MAX - 1);
+        if (s->client && (scaler_id_parse(s->client, &id) < 0 || id.hi != 0 || id.lo == 0))
+                return program_refuse(p, "--client: '%s' is not the id of a client (see --json clients)", s->client);
+        return PROGRAM_GOES_ON;
 }
 
 /* Splits words into URL, verb and the rest. */
@@ -88,8 +123,9 @@ static int read_words(struct settings *s, const struct program *p, const struct 
                 return program_refuse(p, "the scheduler's URL is missing (see --help)");
         if (verb->show && at + 1 < words->count)
                 return program_refuse(p, "unexpected argument '%s'", words->items[at + 1]);
-        if (!verb->show && at + 1 == words->count)
-                return program_refuse(p, "cancel: a task is missing");
+        const int code = check_selector(s, p, verb, at + 1 < words->count);
+        if (code != PROGRAM_GOES_ON)
+                return code;
         for (size_t i = at + 1; i < words->count; i++) {
                 scaler_id id;
                 if (scaler_id_parse(words->items[i], &id) < 0)
@@ -122,18 +158,39 @@ static int cancel(const struct show *s, const struct settings *settings, const s
         return worst;
 }
 
-static int ask(const struct program *p, const struct settings *s, scaler_client *client, const struct verb *verb,
+static int cancel_many(const struct show *s, const struct settings *settings)
+{
+        scaler_selector selector;
+        uint64_t        count = 0;
+        scaler_init(&selector, sizeof selector);
+        selector.tag = settings->tag;
+        if (settings->client)
+                scaler_id_parse(settings->client, &selector.client);
+        const int status = scaler_client_cancel_many(s->client, &selector, settings->force ? SCALER_CANCEL_FORCE : 0,
+                                                     s->timeout_ms, &count);
+        if (status == 0 && s->json)
+                printf("{\"cancelled\":%" PRIu64 "}\n", count);
+        else if (status == 0)
+                printf("%" PRIu64 " tasks cancelled or told to stop\n", count);
+        return status;
+}
+
+static int ask(const struct program *p, struct settings *s, scaler_client *client, const struct verb *verb,
                const struct option_list *words, size_t rest)
 {
         struct text out    = { 0 };
         struct show show   = { .client = client, .timeout_ms = s->timeout_ms, .json = s->json, .out = &out };
         int         status = scaler_client_wait_ready(client, s->timeout_ms);
-        if (status == 0)
-                status = verb->show ? verb->show(&show) : cancel(&show, s, words, rest);
+        if (status == 0 && verb->show)
+                status = verb->show(&show);
+        else if (status == 0)
+                status = selects(s) ? cancel_many(&show, s) : cancel(&show, s, words, rest);
         text_free(&out);
         if (status < 0) {
+                char why[LOG_KEPT_MAX + 4];
                 fflush(stdout);
-                program_refuse(p, "%s: %s", s->url, scaler_strerror(status));
+                log_kept_read(&s->log, why);
+                program_refuse(p, "%s: %s%s", s->url, scaler_strerror(status), why);
                 return EXIT_BROKEN;
         }
         if (fflush(stdout) != 0) {
@@ -155,8 +212,9 @@ static int run(const struct program *p, struct settings *s, const struct verb *v
         if (code != PROGRAM_GOES_ON)
                 return code;
         scaler_init(&runtime_options, sizeof runtime_options);
-        runtime_options.log       = log_to_stderr;
-        runtime_options.log_level = s->log_level;
+        runtime_options.log       = log_or_keep;
+        runtime_options.log_ctx   = &s->log;
+        runtime_options.log_level = log_kept_init(&s->log, s->log_level);
         scaler_init(&client_options, sizeof client_options);
         client_options.scheduler = s->url;
         client_options.name      = p->name;
@@ -182,7 +240,7 @@ int main(int argc, char **argv)
         struct option_list words = { 0 };
         const struct verb *verb  = NULL;
         size_t             rest  = 0;
-        int                code  = parse(&settings, argc, argv, &program, &words);
+        int                code  = standard_fill() ? parse(&settings, argc, argv, &program, &words) : EXIT_BROKEN;
         if (code == PROGRAM_GOES_ON)
                 code = read_words(&settings, &program, &words, &verb, &rest);
         if (code == PROGRAM_GOES_ON)

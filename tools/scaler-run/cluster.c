@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log.h"
-
 #define URL_BYTES 64
 #define STOP_MS   2000
 
@@ -90,8 +88,9 @@ int cluster_open(struct cluster *c, const struct settings *s, const scaler_secur
         snprintf(own, sizeof own, "inproc://scaler-run-%ld", (long)getpid());
         scaler_runtime_options runtime;
         scaler_init(&runtime, sizeof runtime);
-        runtime.log       = log_to_stderr;
-        runtime.log_level = s->log_level;
+        runtime.log       = log_or_keep;
+        runtime.log_ctx   = &c->log;
+        runtime.log_level = log_kept_init(&c->log, s->log_level);
         int status        = scaler_runtime_create(&runtime, &c->runtime, err);
         if (status == 0 && !s->url)
                 status = open_own(c, s, own, err);
@@ -99,7 +98,9 @@ int cluster_open(struct cluster *c, const struct settings *s, const scaler_secur
                 status = open_client(c, s, s->url ? s->url : own, s->url ? security : NULL, err);
         if (status == 0)
                 status = scaler_queue_create(c->runtime, &c->queue, err);
-        return status;
+        if (status == 0 && (status = scaler_queue_fd(c->queue)) < 0)
+                snprintf(err->text, sizeof err->text, "queue: no descriptor to be had");
+        return status < 0 ? status : 0;
 }
 
 void cluster_close(struct cluster *c)

@@ -8,6 +8,7 @@
 
 #include <scaler.h>
 
+#include "log.h"
 #include "settings.h"
 
 struct cluster {
@@ -16,6 +17,7 @@ struct cluster {
         scaler_worker    *worker;
         scaler_client    *client;
         scaler_queue     *queue;
+        struct log_kept   log;
 };
 
 int  cluster_open(struct cluster *c, const struct settings *s, const scaler_security *security, scaler_error *err);

@@ -2,7 +2,6 @@
  * scaler-run: runs a command once per input, in parallel, on a cluster of its own or on a running one.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,15 +10,7 @@
 
 #include "run.h"
 #include "signals.h"
-
-/* No descriptor of ours may become 0, 1 or 2; writing to a closed stdout stays an error. */
-static bool fill_standard_descriptors(void)
-{
-        for (int fd = 0; fd < 3; fd++)
-                if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
-                        return false;
-        return true;
-}
+#include "standard.h"
 
 static int refuse(const struct program *p, const char *what)
 {
@@ -162,7 +153,7 @@ int main(int argc, char **argv)
 {
         struct settings settings = { 0 };
         struct program  program;
-        if (!fill_standard_descriptors())
+        if (!standard_fill())
                 return RUN_EXIT_BROKEN;
         int code = settings_read(&settings, argc, argv, &program);
         if (code == PROGRAM_GOES_ON)

@@ -37,7 +37,8 @@ static void add_input_rows(struct table *t, struct settings *s)
 {
         const struct option_row rows[] = {
                 { "jobs", 'j', OPTION_COUNT, &s->jobs, 1, 1024, 0, "N", "tasks at once (usable CPUs)" },
-                { "arg-file", 'a', OPTION_TEXT, &s->input_file, 0, 0, 0, "FILE", "inputs are the lines of FILE" },
+                { "arg-file", 'a', OPTION_LIST, &s->arg_files, 0, 0, 0, "FILE",
+                  "inputs are the lines of FILE; may be given again" },
                 { "null", '0', OPTION_FLAG, &s->null_separated, 0, 0, 0, NULL,
                   "inputs end with NUL, not with a line end" },
                 { "colsep", 0, OPTION_TEXT, &s->colsep, 0, 0, 0, "REGEX", "cuts each input into {1} {2} ..." },

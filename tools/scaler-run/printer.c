@@ -11,6 +11,7 @@
 
 #define INPUT_SHOWN_MAX 64
 #define TAG_SHOWN_MAX   256
+#define PUMP_CHUNKS     256
 
 void printer_init(struct printer *p, const struct settings *s, struct window *w, struct progress *progress,
                   struct joblog *joblog)
@@ -130,6 +131,18 @@ static int make_json(struct printer *p, struct task *task)
         return more < 0 ? -1 : 1;
 }
 
+/* 1: a tagged line that the task left open is ended, or the next tag would stand in it. */
+static int end_line(struct printer *p)
+{
+        const int stream = p->in_line[0] ? 0 : 1;
+        if (!p->in_line[stream])
+                return 0;
+        p->in_line[stream] = false;
+        p->chunk_sink      = stream;
+        text_add_char(&p->chunk, '\n');
+        return 1;
+}
+
 static int make_plain(struct printer *p, struct task *task)
 {
         int made = make_announcement(p, task);
@@ -142,6 +155,8 @@ static int make_plain(struct printer *p, struct task *task)
                         window_leave_turn(p->window, task);
                 return p->window->ordered ? 0 : 1;
         }
+        if (end_line(p))
+                return 1;
         make_complaint(p, task);
         leave(p, task);
         return 1;
@@ -213,11 +228,16 @@ static bool flush(struct printer *p)
 bool printer_pump(struct printer *p)
 {
         int made = 1;
-        while (made > 0 && !p->failed) {
+        p->more  = false;
+        for (int i = 0; made > 0 && !p->failed; i++) {
                 if (p->chunk.size > 0 && !move_chunk(p))
                         return false;
                 if (joblog_is_full(p->joblog) && !flush(p))
                         return false;
+                if (i >= PUMP_CHUNKS) {
+                        p->more = true;
+                        break;
+                }
                 made = make(p);
                 if (made < 0)
                         p->failed = errno;

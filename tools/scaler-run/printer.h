@@ -24,6 +24,7 @@ struct printer {
         uint64_t               tag_number; /* whose tag it is */
         bool                   in_line[2]; /* of the task that prints: something stands on the line */
         struct report          report;
+        bool                   more; /* there was more to do than one pump does */
         int                    failed; /* errno, 0: fine */
         const char            *failed_what;
 };
@@ -32,7 +33,8 @@ void printer_init(struct printer *p, const struct settings *s, struct window *w,
                   struct joblog *joblog);
 void printer_fini(struct printer *p);
 
-/* Prints what can be printed without waiting.  true: nothing is left in the buffers. */
+/* Prints what can be printed without waiting, a bounded part of it, so that signals are seen in the middle of whatever
+ * it is; `more` says that there is more.  true: nothing is left in the buffers. */
 bool printer_pump(struct printer *p);
 
 #endif

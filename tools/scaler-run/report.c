@@ -113,34 +113,32 @@ static void join(struct report *r, const char *bytes, size_t size, struct text *
         piece->size -= keep;
 }
 
-/* 1: text, 0: not, -1: errno. */
-static int check_text(struct window *w, struct spool *spool)
+static void open_stream(struct report *r, bool is_text, struct text *out)
 {
-        struct report       r  = { 0 };
-        struct spool_cursor at = { 0 };
-        const char         *bytes;
-        int                 size, fine = 1;
-        while (fine && (size = spool_peek(&w->pool, spool, &at, &bytes)) != 0) {
-                if (size < 0)
-                        return -1;
-                struct text piece = { 0 };
-                join(&r, bytes, (size_t)size, &piece);
-                fine = is_utf8(piece.data, piece.size);
-                text_free(&piece);
-                spool_pass(&w->pool, spool, &at, (size_t)size, false);
-        }
-        return fine && r.carry_size == 0;
-}
-
-static int open_stream(struct report *r, struct window *w, struct task *task, struct text *out)
-{
-        int is_text = check_text(w, &task->output[r->stream]);
-        if (is_text < 0)
-                return -1;
-        r->binary = !is_text;
+        *r = (struct report){ .stage = REPORT_BODY, .stream = r->stream, .binary = !is_text };
         text_print(out, r->binary ? ",\"%s\":null,\"%s_base64\":\"" : ",\"%s\":\"", stream_keys[r->stream],
                    stream_keys[r->stream]);
-        r->stage = REPORT_BODY;
+}
+
+/* Whether the output is text shows at its end, or at the first piece that is none. */
+static int look(struct report *r, struct window *w, struct task *task, struct text *out)
+{
+        const char   *bytes;
+        struct text   piece = { 0 };
+        struct spool *spool = &task->output[r->stream];
+        const int     size  = spool_peek(&w->pool, spool, &r->at, &bytes);
+        if (size < 0)
+                return -1;
+        if (size == 0) {
+                open_stream(r, r->carry_size == 0, out);
+                return 1;
+        }
+        join(r, bytes, (size_t)size, &piece);
+        const bool fine = is_utf8(piece.data, piece.size);
+        text_free(&piece);
+        spool_pass(&w->pool, spool, &r->at, (size_t)size, false);
+        if (!fine)
+                open_stream(r, false, out);
         return 1;
 }
 
@@ -170,7 +168,7 @@ static int add_body(struct report *r, struct window *w, struct task *task, struc
         encode(r, r->carry, r->carry_size, out);
         text_add_char(out, '"');
         if (r->stream == 0) {
-                *r = (struct report){ .stage = REPORT_OPEN, .stream = 1 };
+                *r = (struct report){ .stage = REPORT_LOOK, .stream = 1 };
                 return 1;
         }
         text_add_string(out, "}\n");
@@ -180,9 +178,15 @@ static int add_body(struct report *r, struct window *w, struct task *task, struc
 
 int report_next(struct report *r, struct window *w, struct task *task, struct text *out)
 {
-        if (r->stage == REPORT_BODY)
-                return add_body(r, w, task, out);
-        if (r->stage == REPORT_HEAD)
+        switch (r->stage) {
+        case REPORT_HEAD:
                 add_head(out, task);
-        return open_stream(r, w, task, out);
+                r->stage = REPORT_LOOK;
+                return 1;
+        case REPORT_LOOK:
+                return look(r, w, task, out);
+        case REPORT_BODY:
+                break;
+        }
+        return add_body(r, w, task, out);
 }

@@ -7,7 +7,7 @@
 
 #include "window.h"
 
-enum report_stage { REPORT_HEAD = 0, REPORT_OPEN, REPORT_BODY };
+enum report_stage { REPORT_HEAD = 0, REPORT_LOOK, REPORT_BODY };
 
 struct report {
         enum report_stage   stage;

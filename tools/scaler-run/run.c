@@ -39,7 +39,7 @@ static int64_t pace_wait(const struct run *r)
 
 static int64_t next_look_ms(const struct run *r)
 {
-        int64_t wait = progress_wait_ms(&r->progress, clock_ms());
+        int64_t wait = r->printer.more ? 0 : progress_wait_ms(&r->progress, clock_ms());
         if (r->settings->url)
                 wait = sooner(wait, r->linked ? LINKED_LOOK_MS : LINK_LOOK_MS);
         if (r->mode == RUN_GOES && !r->inputs_ended && !r->held)
@@ -75,7 +75,7 @@ static bool is_over(const struct run *r, bool flushed)
 {
         if (r->mode == RUN_GOES && !r->inputs_ended)
                 return false;
-        return flushed && window_is_empty(&r->window);
+        return flushed && !r->printer.more && window_is_empty(&r->window);
 }
 
 static void show_progress(struct run *r, bool flushed)

@@ -96,7 +96,7 @@ static int refuse_pair(const struct settings *s, const struct program *p)
                 bool        a, b;
                 const char *names;
         } pairs[] = {
-                { s->source_count > 0, s->input_file, "--arg-file and :::" },
+                { s->source_count > 0, s->arg_files.count > 0, "--arg-file and :::" },
                 { s->json, s->tag, "--json and --tag" },
                 { s->json, s->verbose, "--json and --verbose" },
                 { s->json, s->line_buffer, "--json and --line-buffer" },
@@ -106,7 +106,7 @@ static int refuse_pair(const struct settings *s, const struct program *p)
                 { s->resume, s->retry_failed, "--resume and --retry-failed" },
                 { s->retry_failed, s->results, "--retry-failed and --results" },
                 { s->retry_failed, s->command_count > 0, "--retry-failed and a command" },
-                { s->retry_failed, s->source_count > 0 || s->input_file, "--retry-failed and inputs" },
+                { s->retry_failed, s->source_count > 0 || s->arg_files.count > 0, "--retry-failed and inputs" },
         };
         for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
                 if (pairs[i].a && pairs[i].b)
@@ -118,6 +118,8 @@ static int refuse_values(struct settings *s, const struct program *p)
 {
         if (s->command_count == 0 && !s->retry_failed)
                 return program_refuse(p, "a command is missing (see --help)");
+        if (s->command_count > 0 && !*s->command[0])
+                return program_refuse(p, "the command's first word is empty");
         if ((s->resume || s->retry_failed) && !s->joblog)
                 return program_refuse(p, "--%s: it needs --joblog", s->resume ? "resume" : "retry-failed");
         if (s->halt_asked && !halt_read(s->halt_asked, &s->halt))
@@ -169,6 +171,19 @@ static int read_env(struct settings *s, const struct program *p)
         return PROGRAM_GOES_ON;
 }
 
+static int add_arg_files(struct settings *s, const struct program *p)
+{
+        for (size_t i = 0; i < s->arg_files.count; i++) {
+                if (!*s->arg_files.items[i])
+                        return program_refuse(p, "--arg-file: '' is not a file");
+                add_source(s)->file = s->arg_files.items[i];
+        }
+        size_t of_stdin = 0;
+        for (size_t i = 0; i < s->source_count; i++)
+                of_stdin += s->sources[i].file && strcmp(s->sources[i].file, "-") == 0;
+        return of_stdin > 1 ? program_refuse(p, "stdin ('-') can be one list of inputs only") : PROGRAM_GOES_ON;
+}
+
 /* Lines of any task that has some have no order. */
 static void conclude(struct settings *s)
 {
@@ -193,6 +208,8 @@ int settings_read(struct settings *s, int argc, char **argv, struct program *p)
                 code = refuse_values(s, p);
         if (code == PROGRAM_GOES_ON)
                 code = refuse_pair(s, p);
+        if (code == PROGRAM_GOES_ON)
+                code = add_arg_files(s, p);
         if (code == PROGRAM_GOES_ON)
                 code = read_env(s, p);
         if (code == PROGRAM_GOES_ON)
@@ -224,5 +241,6 @@ void settings_fini(struct settings *s)
         free(s->sources);
         access_fini(&s->access);
         option_list_free(&s->env_asked);
+        option_list_free(&s->arg_files);
         option_list_free(&s->words);
 }

@@ -32,7 +32,8 @@ struct settings {
         size_t               command_count;
         struct source_words *sources; /* ::: and its kin; none: input_file */
         size_t               source_count;
-        const char          *input_file; /* NULL or "-": stdin */
+        struct option_list   arg_files;
+        const char          *input_file; /* the only list, by its lines; NULL: stdin */
         bool                 null_separated;
         const char          *colsep;   /* NULL: an input is one value */
         int64_t              max_args; /* inputs per command; 0: none of the one it is run for */

@@ -82,6 +82,13 @@ void run_look_at_halt(struct run *r)
         run_cancel_all(r, 0);
 }
 
+static void break_unlinked(struct run *r)
+{
+        char why[LOG_KEPT_MAX + 4];
+        log_kept_read(&r->cluster.log, why);
+        run_break(r, "no scheduler at %s%s", r->settings->url, why);
+}
+
 static void look_at_link(struct run *r)
 {
         int64_t now    = clock_ms();
@@ -93,7 +100,7 @@ static void look_at_link(struct run *r)
         else if (r->unlinked_since_ms == 0)
                 r->unlinked_since_ms = now;
         else if (now - r->unlinked_since_ms > r->settings->scheduler_timeout_ms)
-                run_break(r, "no scheduler at %s", r->settings->url);
+                break_unlinked(r);
 }
 
 /* What has been given back to the scheduler never ran: it is cancelled. */

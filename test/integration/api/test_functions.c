@@ -163,6 +163,54 @@ START_TEST(a_success_that_beats_the_cancel_stays_a_success)
 }
 END_TEST
 
+START_TEST(all_tasks_of_a_client_are_cancelled_with_one_call)
+{
+        enum { QUEUED = 5000 };
+        static scaler_future *queued[QUEUED];
+        scaler_future        *a = submit(c.client, "block", "", 0), *b = submit(c.client, "stubborn", "", 0);
+        uint64_t              count = 0;
+        cluster_await_running(&c, 2);
+        for (int i = 0; i < QUEUED; i++)
+                queued[i] = submit(c.client, "echo", "x", 1);
+        ck_assert_int_eq(scaler_client_cancel_many(c.client, NULL, 0, WAIT_MS, &count), 0);
+        ck_assert_uint_eq(count, QUEUED + 2);
+        for (int i = 0; i < QUEUED; i++) {
+                ck_assert_int_eq(scaler_future_result(queued[i], WAIT_MS, NULL), SCALER_E_CANCELLED);
+                scaler_future_unref(queued[i]);
+        }
+        scaler_future *later = submit(c.client, "echo", "later", 5); /* is none of them */
+        cluster_release(&c);
+        ck_assert_int_eq(scaler_future_result(a, WAIT_MS, NULL), SCALER_E_CANCELLED);
+        expect_text(b, ""); /* a success that beats the cancel stays one */
+        expect_text(later, "later");
+        scaler_future_unref(a);
+        ck_assert_int_eq(scaler_client_cancel_many(c.client, NULL, SCALER_CANCEL_FORCE, WAIT_MS, &count), 0);
+        ck_assert_uint_eq(count, 0);
+}
+END_TEST
+
+START_TEST(a_selector_that_is_none_is_refused)
+{
+        char            tag[129];
+        scaler_selector s;
+        scaler_init(&s, sizeof s);
+        memset(tag, 't', 128);
+        tag[128] = '\0';
+        ck_assert_int_eq(scaler_client_cancel_many(NULL, &s, 0, 0, NULL), SCALER_E_INVALID);
+        ck_assert_int_eq(scaler_client_cancel_many(c.client, &s, 2, WAIT_MS, NULL), SCALER_E_INVALID);
+        s.tag = tag;
+        ck_assert_int_eq(scaler_client_cancel_many(c.client, &s, 0, WAIT_MS, NULL), SCALER_E_INVALID);
+        s.tag = tag + 1;
+        ck_assert_int_eq(scaler_client_cancel_many(c.client, &s, 0, WAIT_MS, NULL), 0);
+        s.client = (scaler_id){ 1, 2 };
+        ck_assert_int_eq(scaler_client_cancel_many(c.client, &s, 0, WAIT_MS, NULL), SCALER_E_INVALID);
+        s.client = (scaler_id){ 0, 2 };
+        ck_assert_int_eq(scaler_client_cancel_many(c.client, &s, 0, WAIT_MS, NULL), SCALER_E_DENIED);
+        s.size = 0;
+        ck_assert_int_eq(scaler_client_cancel_many(c.client, &s, 0, WAIT_MS, NULL), SCALER_E_INVALID);
+}
+END_TEST
+
 START_TEST(a_cancel_right_after_submit_reaches_the_task)
 {
         for (int i = 0; i < 200; i++) {
@@ -396,6 +444,8 @@ int main(void)
         tcase_add_test(t, a_stubborn_function_is_abandoned_when_cancelled_by_force);
         tcase_add_test(t, a_success_that_beats_the_cancel_stays_a_success);
         tcase_add_test(t, a_cancel_right_after_submit_reaches_the_task);
+        tcase_add_test(t, all_tasks_of_a_client_are_cancelled_with_one_call);
+        tcase_add_test(t, a_selector_that_is_none_is_refused);
         tcase_add_test(t, a_time_limit_ends_a_run_and_says_so);
         tcase_add_test(t, a_task_that_fails_by_itself_runs_again_as_often_as_its_spec_asks);
         tcase_add_test(t, completing_what_was_not_deferred_is_ignored);

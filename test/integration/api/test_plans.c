@@ -134,9 +134,10 @@ START_TEST(a_list_of_failures_is_refused_with_the_part_that_is_wrong)
         is_refused(&spec, "retry_on \" 2\"");
         spec.retry_on = "2147483648";
         is_refused(&spec, "retry_on \"2147483648\"");
-        char list[140] = "7";
-        while (strlen(list) < 129)
-                strcat(list, ",7");
+        char list[130];
+        for (size_t i = 0; i < sizeof list - 1; i++)
+                list[i] = i % 2 ? ',' : '7';
+        list[129] = '\0';
         spec.retry_on = list;
         is_refused(&spec, "retry_on is longer than 127 bytes");
         list[127]     = '\0';
@@ -209,13 +210,17 @@ static void worker_up(const char *offers)
         ck_assert_int_eq(scaler_worker_wait_ready(worker, WAIT_MS), 0);
 }
 
-START_TEST(a_function_that_named_no_needs_holds_a_cpu)
+START_TEST(a_function_is_told_what_it_holds)
 {
         up();
         worker_up("gpu=2,mem=4G,linux");
         scaler_spec spec = plain();
         spec.function    = "holds";
         expect_text(submit_spec(c.client, &spec), "0 -1 99 -1 99 -1 SCALER_OK 1000");
+        spec.needs = "gpu=2,mem=2G,linux";
+        expect_text(submit_spec(c.client, &spec), "1 2000 3 2147483648000 0 0 SCALER_E_NOT_FOUND -1");
+        spec.needs = "cpu=2,gpu=0.5";
+        expect_text(submit_spec(c.client, &spec), "1 500 1 -1 99 -1 SCALER_OK 2000");
         scaler_worker_destroy(worker);
         down();
 }
@@ -352,7 +357,7 @@ int main(void)
         tcase_add_test(specs, a_list_of_failures_is_refused_with_the_part_that_is_wrong);
         tcase_add_test(specs, a_tag_has_at_most_127_bytes);
         tcase_add_test(specs, of_many_specs_the_wrong_one_is_named);
-        tcase_add_test(roles, a_function_that_named_no_needs_holds_a_cpu);
+        tcase_add_test(roles, a_function_is_told_what_it_holds);
         tcase_add_test(roles, a_clients_share_has_its_limits);
         tcase_add_test(roles, tenants_have_their_limits);
         tcase_add_test(roles, a_tenants_stride_is_the_first_ones_size);

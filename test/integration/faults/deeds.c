@@ -3,6 +3,7 @@
  *
  *     poison TEXT      kills the worker that runs it
  *     nap MS           sleeps, returns "good"
+ *     reply MS TEXT    sleeps, returns TEXT
  *     mark MS FILE     adds a line to FILE when it starts, sleeps, returns "marked"
  */
 #include <scaler.h>
@@ -62,6 +63,15 @@ static int nap(scaler_task *task, void *ctx)
         return answer(task, "good");
 }
 
+static int reply(scaler_task *task, void *ctx)
+{
+        (void)ctx;
+        char text[TEXT_MAX], *rest;
+        copy_arg(task, text);
+        nap_ms(task, strtol(text, &rest, 10));
+        return answer(task, rest + (*rest == ' '));
+}
+
 static int nothing(scaler_task *task, void *ctx)
 {
         (void)ctx;
@@ -88,7 +98,11 @@ int scaler_plugin_init(scaler_worker *worker)
         static const struct {
                 const char    *name;
                 scaler_task_fn fn;
-        } deeds[] = { { "poison", poison }, { "nap", nap }, { "mark", mark }, { "nothing", nothing } };
+        } deeds[] = { { "poison", poison },
+                      { "nap", nap },
+                      { "mark", mark },
+                      { "nothing", nothing },
+                      { "reply", reply } };
         int status = 0;
         for (size_t i = 0; i < sizeof deeds / sizeof deeds[0] && status == 0; i++) {
                 scaler_function function;

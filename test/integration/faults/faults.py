@@ -200,6 +200,23 @@ def a_stream_of_a_killed_worker_tells_a_gap_and_comes_whole_once(case, kind):
     case.clean_table(url)
 
 
+def a_stream_whose_next_run_is_brief_tells_a_gap_all_the_same(case, kind):
+    """Little output comes with the end: that is then the first that is heard of the run."""
+    url = case.scheduler(kind).url
+    doomed = case.worker(url, "-j1")
+    once = f"echo $$ >> {case.path('runs')}; [ $(wc -l < {case.path('runs')}) -gt 1 ]"
+    load = case.load(url, f"stream:1:{once} || {{ echo 1; exec sleep 300; }}; echo second",
+                     options=("--hold-at", 1, "--go", case.path("go")))
+    until(lambda: load.has("held"), "the first run has been heard")
+    doomed.kill()
+    case.worker(url, "-j1")
+    open(case.path("go"), "w").close()
+    answer = load.finished()[0]
+    equal((answer["reason"], answer["losses"], answer["gaps"]), ("success", 1, 1), answer)
+    equal((answer["bytes"], answer["sum"]), (7, zlib.adler32(b"second\n")), "what was heard")
+    case.clean_table(url)
+
+
 def a_stream_over_a_link_that_was_cut_comes_whole_of_one_run(case, kind, of):
     """The worker's link, or the client's."""
     last = 1500000
@@ -577,6 +594,7 @@ def cases():
     rows += [(wake, ("tcp", 4, 2, False)), (wake, ("tcp", 1.2, 4, True))]
     for function in (
             a_frozen_link_is_given_up_and_the_run_is_kept,
+            a_stream_whose_next_run_is_brief_tells_a_gap_all_the_same,
             a_task_of_a_killed_worker_runs_again_elsewhere_and_is_answered_once,
             a_worker_stopped_past_the_limit_is_lost_and_its_late_answer_is_not_heard,
             a_run_of_a_stopped_worker_is_kept_when_nobody_else_could_take_it,

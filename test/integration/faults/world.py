@@ -118,13 +118,14 @@ def descendants(pid):
 class Process:
     """A child of ours, its descendants remembered, its stderr in a file."""
 
-    def __init__(self, case, args, name, **more):
+    def __init__(self, case, args, name, environment=None, **more):
         self.name = name
         self.tool = os.path.basename(args[0])
         self.log = case.path(f"{name}.log")
         self.family = {}
         with open(self.log, "ab") as log:
-            self.popen = subprocess.Popen(args, env=ENVIRONMENT, stderr=log, cwd=case.folder, **more)
+            env = {**ENVIRONMENT, **(environment or {})}
+            self.popen = subprocess.Popen(args, env=env, stderr=log, cwd=case.folder, **more)
         self.pid = self.popen.pid
         case.processes.append(self)
 
@@ -179,10 +180,11 @@ class Process:
 class Load(Process):
     """The client: what it prints is collected by a thread."""
 
-    def __init__(self, case, url, *work, options=()):
+    def __init__(self, case, url, *work, options=(), environment=None):
         self.lines = []
         args = [os.path.join(HERE, "load"), *map(str, options), url, *work]
-        super().__init__(case, args, f"load-{len(case.processes)}", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        super().__init__(case, args, f"load-{len(case.processes)}", environment, stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE)
         self.reader = threading.Thread(target=self.collect, daemon=True)
         self.reader.start()
 
@@ -369,16 +371,16 @@ class Case:
                 check(word not in log, process.name, "was told on:", log[max(log.find(word) - 100, 0):][:2000])
 
     def logs(self):
-        for process in self.processes:
-            for line in read(process.log).splitlines()[-8:]:
-                yield f"{process.name}: {line}"
+        for name, log in dict.fromkeys((process.name, process.log) for process in self.processes):
+            for line in read(log).splitlines()[-8:]:
+                yield f"{name}: {line}"
 
-    def start(self, tool, name, *args):
+    def start(self, tool, name, *args, environment=None):
         """A tool, once it says that it is ready; gives it and the first line of what it says."""
         with self.lock:
             ready = self.path(f"{name}-{len(self.processes)}.ready")
             full = [os.path.join(BUILD, "tools", tool), "--log-level=info", "--ready-file", ready, *map(str, args)]
-            process = Process(self, full, name, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            process = Process(self, full, name, environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         process.ready = ready
         return process
 
@@ -389,21 +391,22 @@ class Case:
 
         return until(look, process.name + " is ready").split("\n")[0]
 
-    def scheduler(self, kind, *args, url=None):
+    def scheduler(self, kind, *args, url=None, environment=None):
         url = url or ("tcp://127.0.0.1:0" if kind == "tcp" else "ipc://" + self.path("socket"))
-        process = self.start("scaler-scheduler", "scheduler", *args, url)
+        process = self.start("scaler-scheduler", "scheduler", *args, url, environment=environment)
         process.url = self.await_ready(process)
         return process
 
-    def worker(self, url, *args, name=None, ready=True):
+    def worker(self, url, *args, name=None, ready=True, environment=None):
         name = name or f"worker-{len(self.processes)}"
-        process = self.start("scaler-worker", name, "--name", name, "--plugin", PLUGIN, *args, url)
+        process = self.start("scaler-worker", name, "--name", name, "--plugin", PLUGIN, *args, url,
+                             environment=environment)
         if ready:
             self.await_ready(process)
         return process
 
-    def load(self, url, *work, options=()):
-        return Load(self, url, *work, options=options)
+    def load(self, url, *work, options=(), environment=None):
+        return Load(self, url, *work, options=options, environment=environment)
 
     def ctl(self, url, *args):
         command = [os.path.join(BUILD, "tools/scaler-ctl"), "--json", f"--timeout={LIMIT}", url, *args]

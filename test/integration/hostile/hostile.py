@@ -15,6 +15,7 @@ import certificates
 from world import AWAKE, BUILD, ENVIRONMENT, LIMIT, SLOW, Case, Runner, check, connect_to, descriptors, equal, json, os, read, until
 
 MIB = 1 << 20
+AT_ONCE = 4  # seconds: less than a hello may take, and than silence does
 BENCH_TASKS = 300000
 DENIED, PROTOCOL = -17, -12
 NOT_FOUND = 2
@@ -60,10 +61,12 @@ class Site:
         return Peer(self.url)
 
 
-def closed(peer, what):
+def closed(peer, what, within=LIMIT):
     """The scheduler ends the link, in time."""
+    began = AWAKE.seconds
     try:
         peer.refused()
+        check(AWAKE.seconds - began < within, "it took", AWAKE.seconds - began, "seconds to close after", what)
     except TimeoutError:
         check(False, "still there after", what)
     finally:
@@ -78,10 +81,10 @@ def lengths_that_lie_end_their_link_and_take_no_memory(case, kind):
     for length in (0xffffffff, 0x80000000, 4 * MIB + 1, 23, 0):
         peer = site.peer()
         peer.raw(struct.pack("<IBBHIIII", length, HELLO, 0, 1, 1, 0, 0, 0))
-        closed(peer, f"a length of {length}")
+        closed(peer, f"a length of {length}", AT_ONCE)
         peer = site.peer().greet(CLIENT, 77)
         peer.raw(struct.pack("<IBBHIIII", length, DATA, 0, 1, 2, 0, 0, 0) + bytes(100))
-        closed(peer, f"a later length of {length}")
+        closed(peer, f"a later length of {length}", AT_ONCE)
     held = [site.peer() for _ in range(64)]
     for peer in held:  # 256 MiB in all are announced, and 64 bytes come
         peer.raw(struct.pack("<IBBHIIII", 4 * MIB, HELLO, 0, 1, 1, 0, 0, 0) + bytes(40))
@@ -102,11 +105,11 @@ def nesting_of_a_hundred_thousand_ends_its_link(case, kind):
     for shape in shapes:
         peer = site.peer()
         peer.raw(frame(HELLO, shape))
-        closed(peer, f"{shape[:4].hex()} in the hello")
+        closed(peer, f"{shape[:4].hex()} in the hello", AT_ONCE)
         peer = site.peer().greet(WORKER, 78)
         peer.raw(frame(DATA, b"\x92\x41\x81\x7f" + shape, seq=2))
         peer.raw(frame(DATA, shape, seq=3))
-        closed(peer, f"{shape[:4].hex()} in a record")
+        closed(peer, f"{shape[:4].hex()} in a record", AT_ONCE)
     site.is_well()
 
 
@@ -192,12 +195,12 @@ def a_message_that_a_role_may_not_send_ends_its_link(case, kind):
                 continue
             peer = site.peer().greet(role, 500 + tried)
             peer.say(name, **SAMPLES.get(name, dict(TASK, run=1)))
-            closed(peer, f"{name} of role {role}")
+            closed(peer, f"{name} of role {role}", AT_ONCE)
             tried += 1
     for role in (0, 4, 5, 200):
         peer = site.peer()
         peer.hello(role, 900)
-        closed(peer, f"a hello of role {role}")
+        closed(peer, f"a hello of role {role}", AT_ONCE)
     case.sees(site.url, workers=1)
     site.is_well()
     case.note(f"{tried} pairs of role and message")
@@ -274,7 +277,7 @@ def replayed_frames_and_stale_epochs_change_nothing(case, kind):
     peer.say("DONE", **run_of(first), result=b"raw")
     until(lambda: case.status(url)["tasks_done"] >= 1, "the first is done")
     peer.raw(peer.last)  # the very bytes once more
-    closed(peer, "a frame said twice")
+    closed(peer, "a frame said twice", AT_ONCE)
     again = Peer(url).greet(WORKER, 603, functions=["nothing"])
     before = case.status(url)["stale_dropped"]
     again.say("DONE", **run_of(first), result=b"replayed")
@@ -317,7 +320,7 @@ def garbage_among_the_frames_of_one_who_was_let_in_ends_its_link(case, kind):
     for bit in bits:
         peer = site.peer().greet(CLIENT, 604)
         peer.raw(bit)
-        closed(peer, bit[:40].hex())
+        closed(peer, bit[:40].hex(), AT_ONCE)
     site.is_well()
 
 

@@ -2,9 +2,11 @@
 import json
 import os
 import re
+import socket
 import subprocess
 
-from harness import BUILD, LIMIT, ToolTest, is_alive, main, read_whole, run, signal, wait_until
+from harness import (BUILD, LIMIT, ToolTest, clean_environment, is_alive, main, read_whole, run, signal, tool,
+                     wait_until)
 
 
 class Cluster(ToolTest):
@@ -36,12 +38,48 @@ class Cluster(ToolTest):
 
     def test_bad_addresses_are_infrastructure_errors(self):
         _, url = self.start_scheduler()
-        for bad in (url, "tcp://999.1.1.1:1", "nonsense", "ipc:///no/such/folder/socket"):
-            done = run("scaler-scheduler", bad)
+        for bad, words in ((url, "is in use already"), ("tcp://no-such-host.invalid:1", "cannot be resolved"),
+                           ("ipc://" + self.path("none/socket"), "is in a directory that does not exist"),
+                           ("ipc://" + self.write("file", ""), "is a file, and not a socket"), ("nonsense", "")):
+            done = run("scaler-scheduler", "--insecure", "tcp://127.0.0.1:0", bad)
             self.assertEqual((done.returncode, done.stdout), (1, b""), bad)
-            self.assertTrue(done.stderr)
+            self.assertRegex(done.stderr.decode(), f"^scaler-scheduler: [^\n]*{re.escape(bad)}[^\n]*{words}[^\n]*\n$")
         done = run("scaler-scheduler", "tcp://0.0.0.0:0")
         self.assertEqual(done.returncode, 1)
+
+    def test_nobody_at_an_address_is_told_by_that_address(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))  # and nobody listens
+            refused = "tcp://127.0.0.1:%d" % taken.getsockname()[1]
+            for url, words in ((refused, "has nobody listening"),
+                               ("ipc://" + self.path("none"), "has nobody listening"),
+                               ("tcp://no-such-host.invalid:7700", "cannot be resolved")):
+                for args in (("scaler-ctl", "--timeout=0.5", url, "status"),
+                             ("scaler-run", "--scheduler-timeout=0.5", "-s", url, "true", ":::", "1"),
+                             ("scaler-worker", "--scheduler-timeout=0.5", url)):
+                    done = run(*args)
+                    self.assertIn(done.returncode, (1, 255), args)
+                    self.assertRegex(done.stderr.decode(), f"(?m)^{args[0]}: .*{re.escape(url)}", args)
+                    self.assertIn(words, done.stderr.decode(), args)
+
+    def test_closed_standard_descriptors_are_no_sockets(self):
+        script = 'exec "$@" <&- >&- 2>&-'
+        ready = self.path("ready")
+        scheduler = self.start_by_shell(script, "scaler-scheduler", "--ready-file", ready, "tcp://127.0.0.1:0")
+        url = self.ready(scheduler, ready)
+        worker = self.start_by_shell(script, "scaler-worker", "-j1", url)
+        self.assert_ends(run("scaler-run", "-s", url, "echo", ":::", "a"), 0, "a\n", "")
+        for process in (scheduler, worker):
+            for number in range(3):
+                self.assertEqual(os.readlink(f"/proc/{process.pid}/fd/{number}"), "/dev/null")
+            process.send_signal(signal.SIGTERM)
+        self.assertEqual([worker.wait(LIMIT), scheduler.wait(LIMIT)], [0, 0])
+
+    def start_by_shell(self, script, name, *args):
+        process = subprocess.Popen(["/bin/sh", "-c", script, "sh", tool(name), *args], env=clean_environment(),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.processes.append(process)
+        return process
 
     def test_scaler_run_works_on_a_running_cluster(self):
         numbers = "".join(f"{n}\n" for n in range(1, 301))
@@ -180,6 +218,23 @@ class Cluster(ToolTest):
         self.assertEqual(len(re.findall(rb"task \d \(100\): cancel", err)), 5, err)
         done = run("scaler-ctl", url, "cancel", ids[0])
         self.assert_ends(done, 3)
+
+    def test_ctl_cancels_many(self):
+        _, url = self.start_scheduler()
+        self.start_worker(url, "-j1")
+        for words in (("--client", None), ("--all",)):
+            process = self.start("scaler-run", "-s", url, "sleep", ":::", *["100"] * 5)
+            wait_until(lambda: self.ctl(url, "status")[0]["slots_busy"] == 1, "a task runs")
+            wait_until(lambda: len(self.ctl(url, "list")) == 5, "all tasks are there")
+            client, = [c["id"] for c in self.ctl(url, "clients") if c["tasks"] == 5]
+            self.assertEqual(self.ctl(url, "cancel", "--tag", "none has it"), [{"cancelled": 0}])
+            self.assertEqual(self.ctl(url, "cancel", "--client", "0" * 31 + "1"), [{"cancelled": 0}])
+            words = [client if word is None else word for word in words]
+            self.assertEqual(self.ctl(url, "cancel", *words), [{"cancelled": 5}])
+            code, _, err = self.finish(process)
+            self.assertEqual(code, 5, err)
+        done = run("scaler-ctl", url, "cancel", "--all")
+        self.assertEqual((done.returncode, done.stdout), (0, b"0 tasks cancelled or told to stop\n"))
 
     def test_a_client_that_is_interrupted_once_gives_up_what_has_not_started(self):
         _, url = self.start_scheduler()

@@ -89,6 +89,14 @@ class Options(ToolTest):
         self.assert_refused(run("scaler-ctl", "tcp://127.0.0.1:1", "nonsense"), "scaler-ctl", "'nonsense'")
         self.assert_refused(run("scaler-ctl", "tcp://127.0.0.1:1", "status", "x"), "scaler-ctl", "'x'")
         self.assert_refused(run("scaler-ctl", "tcp://127.0.0.1:1", "cancel", "x"), "scaler-ctl", "'x'")
+        url, task = "tcp://127.0.0.1:1", "0" * 31 + "1"
+        self.assert_refused(run("scaler-ctl", url, "cancel", "--client", "x"), "scaler-ctl", "--client", "'x'")
+        self.assert_refused(run("scaler-ctl", url, "cancel", "--client", "1" * 32), "scaler-ctl", "--client")
+        self.assert_refused(run("scaler-ctl", url, "cancel", "--tag", "t" * 128), "scaler-ctl", "--tag", "127")
+        self.assert_refused(run("scaler-ctl", url, "cancel", "--tag", ""), "scaler-ctl", "--tag", "127")
+        self.assert_refused(run("scaler-ctl", url, "cancel", "--all", "--tag", "t"), "scaler-ctl", "--all", "--tag")
+        self.assert_refused(run("scaler-ctl", url, "cancel", "--all", task), "scaler-ctl", "--all", "task ids")
+        self.assert_refused(run("scaler-ctl", url, "list", "--all"), "scaler-ctl", "--all", "cancel")
 
     def test_what_is_missing_is_named(self):
         self.assert_refused(run("scaler-scheduler"), "scaler-scheduler", "URL")

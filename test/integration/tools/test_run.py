@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from harness import LIMIT, ToolTest, clean_environment, main, run, tool
+from harness import LIMIT, ToolTest, clean_environment, is_alive, main, read_whole, run, tool, wait_until
 
 
 def lines(*items):
@@ -79,7 +79,7 @@ class Run(ToolTest):
 
     def test_tag_starts_every_line(self):
         done = run("scaler-run", "--tag", "--shell", 'echo one; echo two >&2; printf three', ":::", "a", "b\nc")
-        self.assert_ends(done, 0, "a\tone\na\tthreeb\\x0ac\tone\nb\\x0ac\tthree", "a\ttwo\nb\\x0ac\ttwo\n")
+        self.assert_ends(done, 0, "a\tone\na\tthree\nb\\x0ac\tone\nb\\x0ac\tthree\n", "a\ttwo\nb\\x0ac\ttwo\n")
 
     def test_a_hundred_megabytes_arrive_whole_with_flat_memory(self):
         script = f"""import os, resource, subprocess, sys, hashlib
@@ -117,6 +117,27 @@ print(code, total, digest.hexdigest(), resource.getrusage(resource.RUSAGE_CHILDR
         done = run("scaler-run", "-j2", "--shell", script, ":::", "1", "2", env={"TMPDIR": self.path("none")})
         self.assert_ends(done, 255, "")
         self.assertIn(b"TMPDIR", done.stderr)
+
+    def test_a_disk_that_fills_up_is_an_infrastructure_error(self):
+        """Of a memory file system where one may be mounted, else of a limit for files, whose signal is ignored."""
+        script = f'echo $$ >> {self.path("pids")}; if [ "$1" = 1 ]; then exec sleep 300; fi; ' \
+                 'exec head -c 150000000 /dev/zero'
+        disk = self.path("disk")
+        os.mkdir(disk)
+        setups = (["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=1m none "$TMPDIR" && exec "$@"', "sh"],
+                  ["sh", "-c", 'trap "" XFSZ; ulimit -f 2048; exec "$@"', "sh"])
+        done = [subprocess.run([*setup, tool("scaler-run"), "-j2", "--shell", script, ":::", "1", "2"],
+                               env=clean_environment({"TMPDIR": disk}), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT) for setup in setups]
+        self.assertRegex(done[1].stderr, b"outputs cannot be kept in TMPDIR: File too large")
+        if b"scaler-run" in done[0].stderr:
+            self.assertRegex(done[0].stderr, b"outputs cannot be kept in TMPDIR: No space left on device")
+        for each in done[0 if b"scaler-run" in done[0].stderr else 1:]:
+            self.assert_ends(each, 255, "")
+            self.assertEqual(each.stderr.count(b"\n"), 1, each.stderr)
+        self.assertEqual(os.listdir(disk), [])
+        wait_until(lambda: not any(is_alive(int(pid)) for pid in read_whole(self.path("pids")).split()),
+                   "no task is left")
 
     def test_a_full_stdout_is_an_infrastructure_error(self):
         with open("/dev/full", "wb") as full:

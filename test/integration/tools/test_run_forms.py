@@ -50,6 +50,38 @@ class Inputs(ToolTest):
             self.assert_ends(done, 255, "")
             self.assertIn(words, done.stderr)
 
+    def test_several_arg_files_are_several_lists(self):
+        ab, c = self.write("ab", "a\nb\n"), self.write("c", "c\n")
+        self.assert_ends(run("scaler-run", "-a", ab, "-a", c, "echo"), 0, "a c\nb c\n", "")
+        self.assert_ends(run("scaler-run", "-a", "-", "-a", ab, "echo", stdin="x"), 0, "x a\nx b\n", "")
+        self.assert_ends(run("scaler-run", "-a", ab, "echo"), 0, "a\nb\n", "")
+        for args, words in ((["-a", "-", "-a", "-", "echo"], "stdin ('-') can be one list of inputs only"),
+                            (["echo", "::::", "-", "-"], "stdin ('-') can be one list of inputs only"),
+                            (["-a", ab, "-a", "", "echo"], "--arg-file: '' is not a file"),
+                            (["-a", ab, "-a", c, "echo", ":::", "a"],
+                             "--arg-file and ::: cannot be used together")):
+            self.assert_ends(run("scaler-run", *args), 255, "", "scaler-run: " + words + "\n")
+
+    def test_a_closed_stdin_is_an_error_where_inputs_come_from_it(self):
+        one = self.write("one", "1\n")
+
+        def closed(*args):
+            line = '"$@" <&-'
+            return subprocess.run(["/bin/sh", "-c", line, "sh", tool("scaler-run"), *args], env=clean_environment(),
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT)
+
+        for args in (["echo"], ["-a", "-", "echo"], ["echo", "::::", "-"], ["-n", "echo"],
+                     ["echo", "{1}", "{2}", "::::", one, "-"]):
+            done = closed(*args)
+            self.assert_ends(done, 255, "")
+            self.assertRegex(done.stderr, b"^scaler-run: [^\\n]*Bad file descriptor\\n$")
+        self.assert_ends(closed("cat", "{}", ":::", one), 0, "1\n", "")
+
+    def test_an_empty_command_word_is_refused(self):
+        words = "scaler-run: the command's first word is empty\n"
+        for args in ([""], ["", "x"], ["", ":::", "a"], ["--shell", "", ":::", "a"]):
+            self.assert_ends(run("scaler-run", *args), 255, "", words)
+
     def test_an_empty_list_leaves_no_combination(self):
         self.assert_ends(run("scaler-run", "echo", ":::", "a", ":::"), 0, "", "")
         self.assert_ends(run("scaler-run", "echo", ":::", "a", ":::+", ":::", "b"), 0, "", "")
@@ -104,9 +136,9 @@ class Outputs(ToolTest):
         self.write("go", "")
         code, out, err = self.finish(process)
         self.assertEqual((code, err), (0, b""))
-        self.assertIn(out, (b"a\ta.2\na\ta.3b\tb.2\nb\tb.3", b"b\tb.2\nb\tb.3a\ta.2\na\ta.3",
-                            b"a\ta.2\nb\tb.2\na\ta.3b\tb.3", b"a\ta.2\nb\tb.2\nb\tb.3a\ta.3",
-                            b"b\tb.2\na\ta.2\na\ta.3b\tb.3", b"b\tb.2\na\ta.2\nb\tb.3a\ta.3"))
+        self.assertIn(out, (b"a\ta.2\na\ta.3\nb\tb.2\nb\tb.3\n", b"b\tb.2\nb\tb.3\na\ta.2\na\ta.3\n",
+                            b"a\ta.2\nb\tb.2\na\ta.3\nb\tb.3\n", b"a\ta.2\nb\tb.2\nb\tb.3\na\ta.3\n",
+                            b"b\tb.2\na\ta.2\na\ta.3\nb\tb.3\n", b"b\tb.2\na\ta.2\nb\tb.3\na\ta.3\n"))
 
     def test_many_long_lines_are_never_mixed(self):
         script = 'i=0; while [ $i -lt 200 ]; do printf "%09000d\\n" "$1"; printf "%0700d\\n" "$1" >&2; i=$((i+1)); done'

@@ -55,6 +55,21 @@ class Stop(ToolTest):
         self.assertIn(b"killing", err)
         self.assert_gone(pids)
 
+    def test_a_signal_is_seen_in_the_middle_of_an_output_of_any_size(self):
+        """A long look whether an output is text, and a long line into a file that never makes us wait."""
+        for args in (["--json"], []):
+            with self.subTest(args), open(self.path("out"), "wb") as out:
+                script = 'head -c 300000000 /dev/zero | tr "\\0" "\\377"; sleep 0.1'
+                process = self.start("scaler-run", *args, "--shell", script, ":::", *"1234", stdout=out)
+                wait_until(lambda: os.path.getsize(self.path("out")) > 0, "it prints")
+                process.send_signal(signal.SIGINT)
+                self.assertIn(b"interrupted", process.stderr.readline())
+                process.send_signal(signal.SIGINT)
+                code, _, err = self.finish(process)
+                self.assertEqual(code, 128 + signal.SIGINT, err)
+                self.assertLess(os.path.getsize(self.path("out")), 300000000)
+                os.unlink(self.path("out"))
+
     def test_tasks_that_ignore_sigterm_are_killed_too(self):
         script = 'trap "" TERM INT HUP; ' + self.script()
         process = self.start("scaler-run", "-j2", "--shell", script, ":::", "1", "2", "3")

@@ -243,6 +243,26 @@ START_TEST(threads_together_never_pass_the_budget_and_end_at_zero)
 }
 END_TEST
 
+START_TEST(how_much_of_a_budget_is_in_use_is_told_by_eighths)
+{
+        fail.mem.budget = 800;
+        void *a         = sc_mem_alloc(&fail.mem, 600);
+        ck_assert(!sc_mem_beyond(&fail.mem, SC_MEM_ASKED, 0));
+        ck_assert(sc_mem_beyond(&fail.mem, SC_MEM_ASKED, 1));
+        ck_assert(!sc_mem_beyond(&fail.mem, SC_MEM_BEGUN, 100));
+        ck_assert(sc_mem_beyond(&fail.mem, SC_MEM_BEGUN, 101));
+        ck_assert(sc_mem_beyond(&fail.mem, SC_MEM_BEGUN, SIZE_MAX));
+        ck_assert(sc_mem_has(&fail.mem, 200));
+        ck_assert(!sc_mem_has(&fail.mem, 201));
+        fail.mem.budget = 599;
+        ck_assert(sc_mem_beyond(&fail.mem, 8, 0));
+        ck_assert(!sc_mem_has(&fail.mem, 0));
+        fail.mem.budget = SIZE_MAX;
+        ck_assert(!sc_mem_beyond(&fail.mem, 1, SIZE_MAX));
+        sc_mem_release(&fail.mem, a, 600);
+}
+END_TEST
+
 int main(void)
 {
         TCase *tests = tcase_create("sc_mem");
@@ -261,5 +281,6 @@ int main(void)
         tcase_add_test(tests, a_text_is_copied_and_terminated);
         tcase_add_test_raise_signal(tests, releasing_more_than_is_used_aborts, SIGABRT);
         tcase_add_test(tests, threads_together_never_pass_the_budget_and_end_at_zero);
+        tcase_add_test(tests, how_much_of_a_budget_is_in_use_is_told_by_eighths);
         return run_tests("sc_mem", tests);
 }

@@ -114,6 +114,11 @@ START_TEST(an_idle_client_keeps_a_usual_grant)
         ck_assert_uint_eq(out.len, 0); /* not the moment after it has said so */
         tick(SC_S);
         ck_assert_uint_eq(sent(SC_MSG_WANT)->want.kib, 16);
+        down();
+        up_known(0, 1024, 1023); /* more than usual came later, for a large task: none of it is kept either */
+        granted(1024, 4096);
+        tick(SC_S);
+        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.kib, 16);
         teardown_cli();
 }
 END_TEST
@@ -498,9 +503,33 @@ START_TEST(a_refusal_ends_all_with_its_reason)
 }
 END_TEST
 
+START_TEST(while_memory_is_short_one_task_at_a_time_is_sent)
+{
+        begin(10);
+        down();
+        submit(3);
+        const size_t used   = atomic_load(&rig.fail.mem.used);
+        rig.fail.mem.budget = used + used / 8;
+        up_known(0, 10, 100);
+        ck_assert_uint_eq(sends(SC_MSG_SUBMIT), 1);
+        ck_assert_int_eq(sc_cli_deadline(rig.c), rig.now + 10 * SC_MS);
+        tick(10 * SC_MS);
+        ck_assert_uint_eq(sends(SC_MSG_SUBMIT), 0);
+        rig.fail.mem.budget = atomic_load(&rig.fail.mem.used);
+        result(1, SC_REASON_SUCCESS);
+        ck_assert_uint_eq(sends(SC_MSG_SUBMIT), 1);
+        rig.fail.mem.budget = SIZE_MAX;
+        tick(10 * SC_MS);
+        ck_assert_uint_eq(sends(SC_MSG_SUBMIT), 1);
+        ck_assert_int_ne(sc_cli_deadline(rig.c), rig.now + 10 * SC_MS);
+        teardown_cli();
+}
+END_TEST
+
 int main(void)
 {
         TCase *tests = tcase_create("cli");
+        tcase_add_test(tests, while_memory_is_short_one_task_at_a_time_is_sent);
         tcase_add_test(tests, a_task_is_sent_at_once_and_ends_exactly_once);
         tcase_add_test(tests, no_more_tasks_are_sent_than_granted_and_more_is_wanted_once);
         tcase_add_test(tests, no_more_bytes_are_sent_than_granted);

@@ -168,6 +168,48 @@ START_TEST(after_a_reconnect_the_rest_is_asked_for)
 }
 END_TEST
 
+static void end_of_run(uint64_t sequence, enum sc_how how, uint64_t streamed)
+{
+        const struct sc_msg msg = {
+                .kind   = SC_MSG_RESULT,
+                .result = { .task    = task(sequence),
+                            .outcome = { .reason   = how == SC_HOW_NONE ? SC_REASON_CANCELLED : SC_REASON_TASK,
+                                         .how      = (uint8_t)how,
+                                         .streamed = streamed,
+                                         .result   = { "all", 3 } } },
+        };
+        say(&msg);
+}
+
+/* Small output comes with the end, so the end may be the first that is heard of a new run. */
+START_TEST(an_end_that_brings_its_output_along_forgets_that_of_an_earlier_run)
+{
+        begin();
+        output(1, 5, 0, "ab");
+        end_of_run(1, SC_HOW_EXITED, 0);
+        delivered("", 0, true);
+        ck_assert_uint_eq(effects(SC_FX_COMPLETE), 1);
+        ck_assert(effect(SC_FX_DELIVER) < effect(SC_FX_COMPLETE));
+        teardown_cli();
+}
+END_TEST
+
+START_TEST(an_end_whose_output_came_before_it_forgets_nothing)
+{
+        begin();
+        submit(2);
+        output(1, 5, 0, "ab");
+        end_of_run(1, SC_HOW_EXITED, 2);
+        ck_assert_uint_eq(effects(SC_FX_DELIVER), 0);
+        end_of_run(2, SC_HOW_EXITED, 0);
+        ck_assert_uint_eq(effects(SC_FX_DELIVER), 0);
+        output(3, 6, 0, "cd");
+        end_of_run(3, SC_HOW_NONE, 0); /* by the scheduler's word, without a run that ended */
+        ck_assert_uint_eq(effects(SC_FX_DELIVER), 0);
+        teardown_cli();
+}
+END_TEST
+
 START_TEST(output_of_tasks_that_have_ended_is_ignored)
 {
         begin();
@@ -322,6 +364,8 @@ int main(void)
         tcase_add_test(tests, a_new_run_whose_beginning_was_lost_is_not_taken_for_the_old_one);
         tcase_add_test(tests, the_limit_rises_when_half_the_window_is_taken_or_all_that_came);
         tcase_add_test(tests, after_a_reconnect_the_rest_is_asked_for);
+        tcase_add_test(tests, an_end_that_brings_its_output_along_forgets_that_of_an_earlier_run);
+        tcase_add_test(tests, an_end_whose_output_came_before_it_forgets_nothing);
         tcase_add_test(tests, output_of_tasks_that_have_ended_is_ignored);
         tcase_add_test(tests, any_allocation_may_fail_and_nothing_leaks);
         tcase_add_test(tests, no_history_breaks_an_invariant_and_each_future_ends_once);

@@ -27,6 +27,7 @@ struct world {
         struct run_known run[RUNS];
         uint32_t         runs, confirms, cancels;
         bool             calm;
+        bool             even; /* nobody needs, offers, or is worth more than another */
 };
 
 static struct world w;
@@ -135,6 +136,40 @@ static void carry_out(void)
         }
 }
 
+static struct sc_view some_needs(void)
+{
+        static const char *const needs[] = { "", "gpu=1000", "gpu=500", "cpu=2000", "cpu=1,linux", "mem", "gpu=9000" };
+        const char              *some    = w.even ? "" : needs[below(7)];
+        return (struct sc_view){ some, strlen(some) };
+}
+
+/* A client's share and limits may be others each time it comes, its tenant only when nothing of its is left. */
+static struct sc_hello some_client(int i)
+{
+        struct sc_hello hello = hello_of(SC_ROLE_CLIENT, (uint64_t)(CLIENT + i));
+        hello.epoch           = EPOCH;
+        if (w.even)
+                return hello;
+        hello.tenant      = (struct sc_view){ "t", below(2) };
+        hello.weight      = (uint32_t)below(3) * 1000;
+        hello.running_max = (uint32_t)below(4);
+        return hello;
+}
+
+static struct sc_hello some_worker(uint32_t k, const struct sc_hold *holds, uint32_t count)
+{
+        static const char *const offers[] = { "", "gpu=2000", "cpu=2000,gpu=1000,linux", "cpu=500,mem=1000" };
+        struct sc_hello          hello    = hello_of(SC_ROLE_WORKER, WORKER + k);
+        const char              *some     = w.even ? "" : offers[below(4)];
+        hello.slots = hello.free_slots = 1 + k % 3;
+        hello.functions      = functions_fg;
+        hello.function_count = 2;
+        hello.holds          = holds;
+        hello.hold_count     = count;
+        hello.offers         = (struct sc_view){ some, strlen(some) };
+        return hello;
+}
+
 /* Mostly times in the next second, now and then one that has none. */
 static struct sc_plan some_plan(void)
 {
@@ -150,7 +185,7 @@ static void client_acts(int i)
 {
         if (w.client_link[i] == 0) {
                 w.client_link[i] = ++w.next_link;
-                client_up(w.client_link[i], (uint64_t)(CLIENT + i));
+                up(w.client_link[i], some_client(i), 0);
                 return;
         }
         struct sc_spec spec = spec_f();
@@ -163,7 +198,10 @@ static void client_acts(int i)
                 spec = (struct sc_spec){ .kind = SC_TASK_COMMAND, .body = { "x", 1 } };
         if (spec.function.len == 7)
                 spec.function.ptr = "unknown";
-        const struct sc_plan plan = some_plan();
+        if (!w.even && below(3) == 0)
+                spec.priority = (int32_t)below(5) - 2;
+        struct sc_plan plan = some_plan();
+        plan.needs          = some_needs();
         if (below(2))
                 spec.plan = &plan;
         struct sc_id some = task((uint64_t)(CLIENT + i), 1 + below(w.seq[i] + 1));
@@ -218,7 +256,7 @@ static void worker_joins(uint32_t k)
                         holds[count++] = (struct sc_hold){ r->task, r->epoch, r->run, SC_HOLD_RUNNING };
         }
         w.worker_link[k] = ++w.next_link;
-        worker_up_holding(w.worker_link[k], WORKER + k, 1 + k % 3, 1 + (uint32_t)below(8), holds, count);
+        up(w.worker_link[k], some_worker(k, holds, count), 1 + (uint32_t)below(8));
 }
 
 static struct run_known *some_run(uint32_t k)
@@ -240,7 +278,8 @@ static void worker_ends(sc_link_id link, struct run_known *r)
         if (it.recalled && !it.started && below(2))
                 about(link, SC_MSG_RETURNED, it.task, it.run);
         else
-                done(link, it.task, it.run, reasons[below(4)]);
+                done_as(link, it.task, it.run,
+                        (struct sc_outcome){ .reason = reasons[below(4)], .wall_us = below(200000), .code = 42 });
 }
 
 static void worker_acts(uint32_t k)
@@ -371,12 +410,19 @@ static void quit(void)
 
 static void play(uint64_t seed, size_t fail_at, int steps)
 {
-        struct sc_sched_options options = { .client_grace = 5 * SC_S, .tasks_max = seed % 2 ? 600 : 64 };
+        static const struct sc_tenant_options tenants[] = {
+                { .name = { "t", 1 }, .weight = 3000, .running_max = 5, .queued_max = 300 },
+                { .name = { "", 0 }, .running_max = 6 },
+        };
+        struct sc_sched_options options = {
+                .client_grace = 5 * SC_S, .tasks_max = seed % 2 ? 600 : 64, .aging = SC_S,
+                .allocate = (uint8_t)(seed / 2 % 3), .tenants = tenants, .tenant_count = seed % 3 ? 2 : 0 };
         if (!setup_at(&options, fail_at)) {
                 ck_assert_uint_eq(fail_mem_leaks(&rig.fail), 0);
                 return;
         }
         begin(seed);
+        w.even = seed % 5 == 0;
         for (int i = 0; i < steps; i++)
                 act();
         quit();

@@ -53,6 +53,42 @@ START_TEST(grants_never_sum_above_the_limit_and_a_sixteenth_is_kept_back)
 }
 END_TEST
 
+START_TEST(a_small_scheduler_gives_no_client_what_it_would_keep_when_idle)
+{
+        setup((struct sc_sched_options){ .tasks_max = 2000 });
+        client_up(C, CLIENT);
+        ck_assert_uint_eq(effect(SC_FX_GRANT)->tasks, 1023); /* with 1,024 it would keep them all */
+        teardown();
+        setup((struct sc_sched_options){ .tasks_max = 2400 });
+        client_up(C, CLIENT);
+        ck_assert_uint_eq(effect(SC_FX_GRANT)->tasks, 1024);
+        teardown();
+}
+END_TEST
+
+START_TEST(where_several_wait_for_room_for_a_large_task_one_is_lent_it)
+{
+        enum { LARGEST = SC_BODY_MAX / 1024 + 1 };
+        setup((struct sc_sched_options){ .bytes_max = 2 << 20 });
+        client_up(C, CLIENT);
+        client_up(C2, CLIENT + 1);
+        client_up(C3, CLIENT + 2);
+        want(C, 2000, 4096);
+        ck_assert_uint_ge(effect(SC_FX_GRANT)->kib, LARGEST);
+        want(C2, 2000, 4096); /* the limit is reached, and this one is lent beyond it */
+        ck_assert_uint_ge(effect(SC_FX_GRANT)->kib, LARGEST);
+        want(C3, 2000, 4096);
+        ck_assert_uint_lt(effects(SC_FX_GRANT) > 0 ? effect(SC_FX_GRANT)->kib : 0, LARGEST); /* one at a time */
+        want(C, 2000, 16);
+        ck_assert_uint_eq(sc_sched_deadline(rig.s) > rig.now, 1);
+        uint32_t got = 0;
+        for (uint32_t i = 0; i < out.len; i++)
+                got = out.at[i].kind == SC_FX_GRANT && out.at[i].link == C3 ? out.at[i].kib : got;
+        ck_assert_uint_ge(got, LARGEST);
+        teardown();
+}
+END_TEST
+
 START_TEST(a_client_that_fills_its_grant_is_given_more_unasked)
 {
         setup((struct sc_sched_options){ .tasks_max = 4096 });
@@ -299,6 +335,8 @@ int main(void)
         TCase *tests = tcase_create("limits");
         tcase_add_test(tests, a_client_may_fill_its_grant_and_not_one_more);
         tcase_add_test(tests, grants_never_sum_above_the_limit_and_a_sixteenth_is_kept_back);
+        tcase_add_test(tests, a_small_scheduler_gives_no_client_what_it_would_keep_when_idle);
+        tcase_add_test(tests, where_several_wait_for_room_for_a_large_task_one_is_lent_it);
         tcase_add_test(tests, a_client_that_fills_its_grant_is_given_more_unasked);
         tcase_add_test(tests, a_client_without_a_link_holds_only_what_its_rows_need);
         tcase_add_test(tests, bytes_beyond_the_grant_close_the_client);

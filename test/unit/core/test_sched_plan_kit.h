@@ -46,7 +46,7 @@ static inline void ended_as(enum sc_reason reason)
 {
         ck_assert_uint_eq(sends(C, SC_MSG_RESULT), 1);
         const struct sc_outcome *outcome = &sent(C, SC_MSG_RESULT)->result.outcome;
-        ck_assert_str_eq(sc_reason_name(outcome->reason), sc_reason_name(reason));
+        ck_assert_str_eq(sc_reason_name(outcome->reason), sc_reason_name((int)reason));
         ck_assert((reason != SC_REASON_DEADLINE && reason != SC_REASON_QUEUE_TIMEOUT) || outcome->text.len > 0);
 }
 

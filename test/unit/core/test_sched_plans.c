@@ -500,7 +500,7 @@ END_TEST
 START_TEST(a_plan_without_memory_closes_the_link_and_may_be_said_again)
 {
         const struct sc_plan plan = { .tag = { "night", 5 }, .deadline_ms = 9, .queue_ms = 8, .backoff_ms = 7 };
-        for (size_t nth = 1; nth < 20; nth++) {
+        for (size_t nth = 1; nth < 40; nth++) {
                 begin();
                 rig.fail.fail_at = rig.fail.asked + nth;
                 submit_plan(1, plan);

@@ -133,6 +133,26 @@ START_TEST(fractions_share_the_index_with_most_room)
 }
 END_TEST
 
+START_TEST(a_unit_of_which_a_part_is_held_is_not_a_whole_one)
+{
+        begin("gpu=2000", 8);
+        assign_needs(1, "gpu=1");
+        holds(1, "gpu", 1, 1);
+        assign_needs(2, "gpu=1000");
+        starts(2);
+        holds(2, "gpu", 1000, 2);
+        assign_needs(3, "gpu=999");
+        starts(3);
+        holds(3, "gpu", 999, 1);
+        ran(1, SC_REASON_SUCCESS);
+        assign_needs(4, "gpu=1000");
+        ck_assert_uint_eq(effects(SC_FX_RUN), 0);
+        ran(3, SC_REASON_SUCCESS);
+        starts(4);
+        teardown_work();
+}
+END_TEST
+
 START_TEST(free_parts_of_two_units_are_not_one)
 {
         begin("gpu=2000", 8);
@@ -301,6 +321,61 @@ START_TEST(a_drained_worker_gives_back_what_waits_for_amounts)
 }
 END_TEST
 
+/* ---- beside runs that are told ahead ------------------------------------------------------------- */
+
+static void begin_warm(const char *offers)
+{
+        begin(offers, 2);
+        for (uint64_t run = 1; run <= 20; run++) {
+                assign(run);
+                ran_for(run, SC_REASON_SUCCESS, 1);
+        }
+        acked(20);
+        assign(101);
+        assign(102);
+        assign(103);
+}
+
+START_TEST(what_names_its_needs_is_never_told_ahead)
+{
+        begin_warm("gpu=1000");
+        ck_assert_uint_eq(effect(SC_FX_RUN)->run, 103); /* both slots are taken: it is */
+        assign_needs(104, "gpu=1000");
+        assign(105);
+        ck_assert_uint_eq(effects(SC_FX_RUN), 0);
+        ran_for(101, SC_REASON_SUCCESS, 1);
+        ran_for(102, SC_REASON_SUCCESS, 1);
+        starts(104);
+        holds(104, "gpu", 1000, 1);
+        teardown_work();
+}
+END_TEST
+
+START_TEST(nothing_is_told_ahead_beside_a_run_that_names_its_needs)
+{
+        begin_warm("gpu=1000");
+        ran_for(101, SC_REASON_SUCCESS, 1);
+        ran_for(102, SC_REASON_SUCCESS, 1);
+        assign_needs(104, "gpu=1000");
+        starts(104);
+        assign(105);
+        ck_assert_uint_eq(effects(SC_FX_RUN), 0);
+        ran_for(104, SC_REASON_SUCCESS, 1);
+        starts(105);
+        teardown_work();
+}
+END_TEST
+
+START_TEST(nothing_is_told_ahead_where_slots_are_more_than_cpus)
+{
+        begin_warm("cpu=1000");
+        ck_assert_uint_eq(effects(SC_FX_RUN), 0);
+        ran_for(101, SC_REASON_SUCCESS, 1);
+        starts(102);
+        teardown_work();
+}
+END_TEST
+
 int main(void)
 {
         TCase *tests = tcase_create("work amounts");
@@ -309,6 +384,7 @@ int main(void)
         tcase_add_test(tests, never_more_run_than_there_are_slots);
         tcase_add_test(tests, whole_units_have_indices_of_their_own);
         tcase_add_test(tests, fractions_share_the_index_with_most_room);
+        tcase_add_test(tests, a_unit_of_which_a_part_is_held_is_not_a_whole_one);
         tcase_add_test(tests, free_parts_of_two_units_are_not_one);
         tcase_add_test(tests, more_than_64_units_or_parts_of_one_have_no_indices);
         tcase_add_test(tests, a_capability_is_held_by_everybody);
@@ -320,5 +396,8 @@ int main(void)
         tcase_add_test(tests, a_hello_says_what_is_offered);
         tcase_add_test(tests, no_memory_for_needs_ends_that_run_alone);
         tcase_add_test(tests, a_drained_worker_gives_back_what_waits_for_amounts);
+        tcase_add_test(tests, what_names_its_needs_is_never_told_ahead);
+        tcase_add_test(tests, nothing_is_told_ahead_beside_a_run_that_names_its_needs);
+        tcase_add_test(tests, nothing_is_told_ahead_where_slots_are_more_than_cpus);
         return run_tests("work amounts", tests);
 }

@@ -111,10 +111,23 @@ static inline void answer_hold(enum sc_msg_kind kind, uint64_t run, uint64_t hel
         say(&msg);
 }
 
+static inline void ran_for(uint64_t handle, enum sc_reason reason, uint64_t wall_us)
+{
+        const struct sc_outcome outcome = {
+                .reason = (uint8_t)reason, .code = 3, .wall_us = wall_us, .result = { "result", 6 }
+        };
+        step((struct sc_event){ .kind = SC_EV_RAN, .run = handle, .outcome = &outcome });
+}
+
+/* It took what the clock says. */
 static inline void ran(uint64_t handle, enum sc_reason reason)
 {
-        const struct sc_outcome outcome = { .reason = (uint8_t)reason, .code = 3, .result = { "result", 6 } };
-        step((struct sc_event){ .kind = SC_EV_RAN, .run = handle, .outcome = &outcome });
+        ran_for(handle, reason, UINT64_MAX);
+}
+
+static inline void back(uint64_t handle)
+{
+        step((struct sc_event){ .kind = SC_EV_BACK, .run = handle });
 }
 
 static inline void acked(uint64_t count)

@@ -108,7 +108,7 @@ static void run_note(struct sc_post *post, sc_ns now)
 struct clock_member {
         struct sc_member member;
         sc_ns            due, period; /* period: the next deadline after a tick, in the past: at once */
-        int              ticks, flushes;
+        int              ticks, flushes, rests;
         sc_ns            lateness, early;
         bool             leaves;
 };
@@ -139,7 +139,13 @@ static void member_flush(void *ctx, sc_ns now)
                 sc_loop_leave(loop, &m->member);
 }
 
-static const struct sc_member_ops member_ops = { member_deadline, member_tick, member_flush };
+static void member_rest(void *ctx, sc_ns now)
+{
+        ck_assert_int_eq(now, sc_loop_now(loop));
+        ((struct clock_member *)ctx)->rests++;
+}
+
+static const struct sc_member_ops member_ops = { member_deadline, member_tick, member_flush, member_rest };
 
 static void join(struct clock_member *m, sc_ns due, sc_ns period)
 {
@@ -196,6 +202,75 @@ START_TEST(posts_run_in_the_order_they_came)
         wait_seen(20);
         for (int i = 0; i < 20; i++)
                 ck_assert_int_eq(seen.order[i], i + 1);
+        finish();
+}
+END_TEST
+
+/* ---- rest --------------------------------------------------------------------------------------------- */
+
+struct asker { /* a post that asks for its member's rest */
+        struct note          note;
+        struct clock_member *member;
+        int                  rests_then;
+};
+
+static void run_asker(struct sc_post *post, sc_ns now)
+{
+        struct asker *asker = SC_CONTAINER(post, struct asker, note.post);
+        sc_loop_ask_rest(loop, &asker->member->member);
+        sc_loop_ask_rest(loop, &asker->member->member);
+        asker->rests_then = asker->member->rests;
+        run_note(post, now);
+}
+
+START_TEST(rest_comes_once_when_all_posts_are_done_with)
+{
+        struct clock_member member;
+        start();
+        join(&member, SC_NEVER, SC_NEVER);
+        struct asker asker = { .note = { .post = { .run = run_asker }, .again = 9 }, .member = &member };
+        sc_loop_post_and_turn(loop, &asker.note.post);
+        ck_assert_int_eq(asker.note.runs, 10);
+        ck_assert_int_eq(asker.rests_then, 0);
+        ck_assert_int_eq(member.rests, 1);
+        struct note other = NOTE;
+        sc_loop_post_and_turn(loop, &other.post);
+        ck_assert_int_eq(member.rests, 1); /* nobody asked */
+        leave(&member);
+        finish();
+}
+END_TEST
+
+START_TEST(rest_does_not_wait_for_posts_without_end)
+{
+        struct clock_member member;
+        start();
+        join(&member, SC_NEVER, SC_NEVER);
+        struct asker asker = { .note  = { .post = { .run = run_asker }, .again = 2 * SC_LOOP_PASSES },
+                               .member = &member };
+        sc_loop_post_and_turn(loop, &asker.note.post);
+        wait_seen(2 * SC_LOOP_PASSES + 1);
+        ck_assert_int_ge(asker.rests_then, 1);
+        leave(&member);
+        finish();
+}
+END_TEST
+
+START_TEST(whoever_holds_the_token_rests_when_giving_it_back)
+{
+        struct clock_member member, gone;
+        start();
+        join(&member, SC_NEVER, SC_NEVER);
+        join(&gone, SC_NEVER, SC_NEVER);
+        sc_loop_hold(loop);
+        sc_loop_ask_rest(loop, &member.member);
+        sc_loop_ask_rest(loop, &gone.member);
+        sc_loop_leave(loop, &gone.member);
+        ck_assert_int_eq(member.rests, 0);
+        sc_loop_release(loop);
+        ck_assert_int_eq(member.rests, 1);
+        ck_assert_int_eq(gone.rests, 0);
+        leave(&member);
         finish();
 }
 END_TEST
@@ -689,6 +764,9 @@ int main(void)
         tcase_add_test(tests, a_post_is_run_by_the_loops_own_thread);
         tcase_add_test(tests, a_thread_that_finds_the_token_free_turns_itself);
         tcase_add_test(tests, posts_run_in_the_order_they_came);
+        tcase_add_test(tests, rest_comes_once_when_all_posts_are_done_with);
+        tcase_add_test(tests, rest_does_not_wait_for_posts_without_end);
+        tcase_add_test(tests, whoever_holds_the_token_rests_when_giving_it_back);
         tcase_add_test(tests, a_post_that_was_taken_back_does_not_run);
         tcase_add_test(tests, a_foreign_thread_is_not_captured_for_ever);
         tcase_add_test(tests, whoever_holds_the_token_turns_alone);

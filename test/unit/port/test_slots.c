@@ -21,6 +21,7 @@ enum { JOBS_MAX = 20000, PATIENCE_S = 60 };
 struct job {
         struct sc_job job;
         int           runs, posts;
+        bool          keeps; /* its slot, after it has returned */
         pthread_t     thread;
         void        (*also)(struct job *job);   /* on the slot thread */
         void        (*posted)(struct job *job); /* in the turn */
@@ -52,10 +53,6 @@ static void finish_world(void)
 {
         sc_slots_destroy(slots);
         ck_assert_uint_eq(fail_mem_leaks(&mem), 0);
-        sc_loop_hold(loop);
-        for (int i = 0; i < JOBS_MAX; i++)
-                sc_loop_unpost(loop, &jobs[i].job.post);
-        sc_loop_release(loop);
         sc_loop_destroy(loop);
 }
 
@@ -64,19 +61,21 @@ static void create(uint32_t threads)
         ck_assert_int_eq(sc_slots_create(&mem.mem, loop, threads, 256 * 1024, &slots), SC_OK);
 }
 
-static void work(struct sc_job *base)
+static bool work(struct sc_job *base)
 {
         struct job *job = SC_CONTAINER(base, struct job, job);
         job->runs++;
         job->thread = pthread_self();
         if (job->also)
                 job->also(job);
+        return !job->keeps;
 }
 
-static void on_post(struct sc_post *post, sc_ns now)
+static void on_end(struct sc_job *base, sc_ns now)
 {
         (void)now;
-        struct job *job = SC_CONTAINER(post, struct job, job.post);
+        struct job *job = SC_CONTAINER(base, struct job, job);
+        ck_assert(sc_list_empty(&base->link));
         job->posts++;
         if (job->posted)
                 job->posted(job);
@@ -86,11 +85,23 @@ static void on_post(struct sc_post *post, sc_ns now)
         pthread_mutex_unlock(&lock);
 }
 
+static void line_up(struct sc_list *list, struct job *job)
+{
+        job->job.work  = work;
+        job->job.ended = on_end;
+        sc_list_init(&job->job.link);
+        sc_list_add_tail(list, &job->job.link);
+}
+
 static int submit(struct job *job)
 {
-        job->job.work     = work;
-        job->job.post.run = on_post;
-        return sc_slots_submit(slots, &job->job);
+        struct sc_list one;
+        sc_list_init(&one);
+        line_up(&one, job);
+        const int status = sc_slots_submit(slots, &one);
+        ck_assert(sc_list_empty(&one) == (status == SC_OK));
+        sc_list_remove(&one);
+        return status;
 }
 
 static void wait_count(const int *count, int least)
@@ -123,7 +134,7 @@ static void open_gate(void)
         pthread_mutex_unlock(&lock);
 }
 
-START_TEST(every_job_runs_once_and_is_posted_once)
+START_TEST(every_job_runs_once_and_is_told_once)
 {
         create(3);
         for (int i = 0; i < JOBS_MAX; i++)
@@ -133,6 +144,76 @@ START_TEST(every_job_runs_once_and_is_posted_once)
                 ck_assert_int_eq(jobs[i].runs, 1);
                 ck_assert_int_eq(jobs[i].posts, 1);
         }
+}
+END_TEST
+
+/* Many at a time; all threads take part, none takes two, and ends come in the order in which they happened. */
+START_TEST(jobs_handed_over_together_run_once_each)
+{
+        create(3);
+        for (int i = 0; i < JOBS_MAX; i += 100) {
+                struct sc_list list;
+                sc_list_init(&list);
+                for (int k = i; k < i + 100; k++)
+                        line_up(&list, &jobs[k]);
+                ck_assert_int_eq(sc_slots_submit(slots, &list), SC_OK);
+                ck_assert(sc_list_empty(&list));
+        }
+        wait_count(&done, JOBS_MAX);
+        for (int i = 0; i < JOBS_MAX; i++)
+                ck_assert(jobs[i].runs == 1 && jobs[i].posts == 1);
+}
+END_TEST
+
+START_TEST(a_long_job_does_not_hold_up_those_handed_over_with_it)
+{
+        struct sc_list list;
+        create(2);
+        sc_list_init(&list);
+        jobs[0].also = wait_at_gate;
+        for (int i = 0; i < 50; i++)
+                line_up(&list, &jobs[i]);
+        ck_assert_int_eq(sc_slots_submit(slots, &list), SC_OK);
+        wait_count(&done, 49);
+        ck_assert_int_eq(jobs[0].posts, 0);
+        open_gate();
+        wait_count(&done, 50);
+}
+END_TEST
+
+START_TEST(what_has_not_begun_can_be_taken_back)
+{
+        create(1);
+        jobs[0].also = wait_at_gate;
+        for (int i = 0; i < 4; i++)
+                ck_assert_int_eq(submit(&jobs[i]), SC_OK);
+        wait_count(&inside, 1);
+        ck_assert(!sc_slots_take_back(slots, &jobs[0].job));
+        ck_assert(sc_slots_take_back(slots, &jobs[2].job));
+        ck_assert(sc_list_empty(&jobs[2].job.link));
+        ck_assert(!sc_slots_take_back(slots, &jobs[2].job));
+        open_gate();
+        wait_count(&done, 3);
+        ck_assert_int_eq(jobs[2].runs, 0);
+        ck_assert_int_eq(submit(&jobs[2]), SC_OK);
+        wait_count(&done, 4);
+        ck_assert_int_eq(jobs[2].runs, 1);
+        ck_assert(!sc_slots_take_back(slots, &jobs[2].job));
+}
+END_TEST
+
+START_TEST(a_slot_that_was_kept_is_nobodys_until_it_is_freed)
+{
+        create(2);
+        jobs[0].keeps = jobs[1].keeps = true;
+        for (int i = 0; i < 4; i++)
+                ck_assert_int_eq(submit(&jobs[i]), SC_OK);
+        wait_count(&done, 2);
+        ck_assert(sc_slots_take_back(slots, &jobs[3].job)); /* it waits, though both threads sleep */
+        ck_assert_int_eq(jobs[2].runs, 0);
+        sc_slots_free(slots);
+        wait_count(&done, 3);
+        sc_slots_free(slots);
 }
 END_TEST
 
@@ -292,7 +373,7 @@ START_TEST(destroy_waits_for_those_at_work_and_drops_the_rest)
                 ck_assert(sc_list_empty(&jobs[i].job.link));
         }
         ck_assert_int_ge(runs, 2);
-        wait_count(&done, runs);
+        ck_assert_int_eq(done, runs);
 }
 END_TEST
 
@@ -327,7 +408,11 @@ int main(void)
 {
         TCase *tests = tcase_create("slots");
         tcase_add_checked_fixture(tests, start_world, finish_world);
-        tcase_add_test(tests, every_job_runs_once_and_is_posted_once);
+        tcase_add_test(tests, every_job_runs_once_and_is_told_once);
+        tcase_add_test(tests, jobs_handed_over_together_run_once_each);
+        tcase_add_test(tests, a_long_job_does_not_hold_up_those_handed_over_with_it);
+        tcase_add_test(tests, what_has_not_begun_can_be_taken_back);
+        tcase_add_test(tests, a_slot_that_was_kept_is_nobodys_until_it_is_freed);
         tcase_add_test(tests, jobs_of_one_thread_run_in_order);
         tcase_add_test(tests, jobs_run_at_the_same_time_on_as_many_threads_as_there_are);
         tcase_add_test(tests, threads_are_started_when_jobs_need_them);

@@ -296,6 +296,58 @@ START_TEST(a_file_is_searched_in_the_path_of_the_command)
 }
 END_TEST
 
+/* What was found a moment ago is tried first; when it is gone, the path is searched again. */
+START_TEST(a_file_that_has_gone_is_searched_again)
+{
+        char              path[512], late[256];
+        struct run        first = { 0 }, again = { 0 }, second = { 0 };
+        struct sc_view    argv[ARGS_MAX];
+        struct sc_command command = command_of(argv, "tool", NULL);
+        snprintf(late, sizeof late, "%s/late", dir);
+        snprintf(path, sizeof path, "PATH=/nowhere:%s:%s", dir, late);
+        ck_assert_int_eq(mkdir(late, 0755), 0);
+        make_file("tool", "#!/bin/sh\necho first\n", 0755);
+        make_file("late/tool", "#!/bin/sh\necho second\n", 0755);
+        struct sc_view env[] = { view(path) };
+        command.env          = env;
+        command.envc         = 1;
+        run_command(&first, &command);
+        run_command(&again, &command);
+        unlink(in_dir("tool"));
+        run_command(&second, &command);
+        ck_assert_str_eq(said(&first, 1), "first\n");
+        ck_assert_str_eq(said(&again, 1), "first\n");
+        ck_assert_str_eq(said(&second, 1), "second\n");
+        forget(&first);
+        forget(&again);
+        forget(&second);
+        unlink(in_dir("late/tool"));
+        rmdir(late);
+}
+END_TEST
+
+START_TEST(what_was_found_in_one_path_is_not_taken_for_another)
+{
+        char              path[512];
+        struct run        found = { 0 }, missed = { 0 };
+        struct sc_view    argv[ARGS_MAX];
+        struct sc_command command = command_of(argv, "tool", NULL);
+        make_file("tool", "#!/bin/sh\necho found\n", 0755);
+        snprintf(path, sizeof path, "PATH=%s", dir);
+        struct sc_view env[] = { view(path) };
+        command.env          = env;
+        command.envc         = 1;
+        run_command(&found, &command);
+        env[0] = view("PATH=/nowhere");
+        run_command(&missed, &command);
+        ck_assert_str_eq(said(&found, 1), "found\n");
+        ck_assert_int_eq(missed.outcome.code, ENOENT);
+        forget(&found);
+        forget(&missed);
+        unlink(in_dir("tool"));
+}
+END_TEST
+
 START_TEST(directories_too_long_for_a_path_are_skipped)
 {
         static char       path[9000];
@@ -451,6 +503,8 @@ int main(void)
         tcase_add_test(tests, a_command_that_cannot_run_says_exactly_why);
         tcase_add_test(tests, an_argument_list_too_long_is_called_so);
         tcase_add_test(tests, a_file_is_searched_in_the_path_of_the_command);
+        tcase_add_test(tests, a_file_that_has_gone_is_searched_again);
+        tcase_add_test(tests, what_was_found_in_one_path_is_not_taken_for_another);
         tcase_add_test(tests, directories_too_long_for_a_path_are_skipped);
         tcase_add_test(tests, a_relative_file_is_one_of_the_new_directory);
         tcase_add_test(tests, without_input_stdin_is_empty);

@@ -549,6 +549,49 @@ START_TEST(who_asks_and_does_not_read_the_answers_is_closed_at_the_limit)
 }
 END_TEST
 
+START_TEST(who_has_no_memory_for_a_link_says_so_and_is_not_taken_for_dead)
+{
+        struct kit_end     *near    = link_up();
+        static uint8_t      body[100000];
+        const struct sc_msg submit  = { .kind   = SC_MSG_SUBMIT,
+                                        .submit = { .task = { 2, 1 }, .spec = { .kind     = SC_TASK_FUNCTION,
+                                                                                .function = { "f", 1 },
+                                                                                .body = { body, sizeof body } } } };
+        mem.budget = atomic_load(&mem.used) + 1000; /* both sides' */
+        sc_station_send(client.station, client.link, &submit);
+        kit_turn(&client);
+        ck_assert_uint_eq(client.downs, 1);
+        ck_assert_int_eq(client.status, SC_E_NOMEM);
+        ck_assert_uint_eq(near->count, 1);
+        ck_assert(kit_carry(near));
+        kit_turn(&sched);
+        ck_assert_uint_eq(sched.messages, 1);
+        ck_assert_int_eq(sched.status, SC_E_NOMEM);
+        ck_assert_uint_eq(near->other->count, 0); /* no goodbye for a goodbye */
+        mem.budget = SIZE_MAX;
+}
+END_TEST
+
+START_TEST(while_memory_is_short_one_small_spare_frame_is_kept)
+{
+        link_up();
+        for (uint64_t n = 1; n <= 20; n++) { /* many frames of which each is big */
+                static uint8_t bytes[200000];
+                struct sc_msg  result        = result_of(n);
+                result.result.outcome.result = (struct sc_view){ bytes, sizeof bytes };
+                sc_station_send(sched.station, sched.link, &result);
+        }
+        kit_settle(&sched, &client);
+        const size_t kept = atomic_load(&mem.used);
+        mem.budget        = kept; /* beyond six eighths */
+        struct sc_msg result = result_of(21);
+        sc_station_send(sched.station, sched.link, &result);
+        kit_settle(&sched, &client);
+        ck_assert_uint_lt(atomic_load(&mem.used) + 15 * 200000, kept);
+        mem.budget = SIZE_MAX;
+}
+END_TEST
+
 START_TEST(a_failing_allocation_ends_one_link_at_most_and_leaks_nothing)
 {
         for (size_t n = 1;; n++) {
@@ -618,6 +661,8 @@ int main(void)
         tcase_add_test(tests, hanging_up_lets_what_is_queued_leave_first);
         tcase_add_test(tests, a_peer_that_does_not_read_its_goodbye_is_closed_all_the_same);
         tcase_add_test(tests, who_asks_and_does_not_read_the_answers_is_closed_at_the_limit);
+        tcase_add_test(tests, who_has_no_memory_for_a_link_says_so_and_is_not_taken_for_dead);
+        tcase_add_test(tests, while_memory_is_short_one_small_spare_frame_is_kept);
         tcase_add_test(tests, a_failing_allocation_ends_one_link_at_most_and_leaks_nothing);
         return run_tests("station", tests);
 }

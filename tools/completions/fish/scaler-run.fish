@@ -1,7 +1,7 @@
 # fish completion of scaler-run, made by tools/completions/make
 complete -c scaler-run -n __fish_is_first_token -xa '(__fish_complete_command)'
 complete -c scaler-run -s j -l jobs -x -d 'tasks at once (usable CPUs)'
-complete -c scaler-run -s a -l arg-file -r -F -d 'inputs are the lines of FILE'
+complete -c scaler-run -s a -l arg-file -r -F -d 'inputs are the lines of FILE; may be given again'
 complete -c scaler-run -s 0 -l null -d 'inputs end with NUL, not with a line end'
 complete -c scaler-run -l colsep -x -d 'cuts each input into {1} {2} ...'
 complete -c scaler-run -s N -l max-args -x -d 'inputs per command; 0: one, left out (1)'
