@@ -32,6 +32,8 @@ static int fn_echo(scaler_task *t, void *ctx)
         const void  *arg   = scaler_task_arg(t, 0, &size);
         void        *data  = NULL;
         scaler_blob *blob  = NULL;
+        if (!arg)
+                return 0;
         if (scaler_blob_alloc(NULL, size * (size_t)*times, &data, &blob) != 0)
                 return 1;
         for (int i = 0; i < *times; i++)
@@ -244,10 +246,62 @@ START_TEST(a_cluster_shares_one_small_budget)
 }
 END_TEST
 
+static int wait_number(struct place *p, int64_t timeout_ms)
+{
+        scaler_spec spec;
+        scaler_init(&spec, sizeof spec);
+        spec.function = "echo";
+        spec.queue    = p->queue;
+        return scaler_client_submit_wait(p->client, &spec, timeout_ms, NULL, NULL);
+}
+
+/* More than the scheduler may hold wait at the client; more than that are refused, or wait with a deadline. */
+START_TEST(a_full_table_says_so_and_there_is_room_again)
+{
+        enum { HERE = 100, ROWS = 32 };
+        const char *const        listen  = "inproc://full-table";
+        static const int         once    = 1;
+        struct place             p       = { .rt = { runtime_of(0), NULL, NULL } };
+        scaler_scheduler_stats   stats;
+        scaler_scheduler_options so;
+        scaler_client_options    co;
+        scaler_init(&so, sizeof so);
+        scaler_init(&co, sizeof co);
+        p.rt[1] = p.rt[2] = p.rt[0];
+        so.runtime = co.runtime = p.rt[0];
+        so.listen               = &listen;
+        so.listen_count         = 1;
+        so.tasks_max            = ROWS;
+        co.scheduler            = listen;
+        co.pending_max          = HERE;
+        ck_assert_int_eq(scaler_scheduler_create(&so, &p.scheduler, NULL), 0);
+        ck_assert_int_eq(scaler_scheduler_start(p.scheduler, NULL), 0);
+        ck_assert_int_eq(scaler_client_create(&co, &p.client, NULL), 0);
+        ck_assert_int_eq(scaler_client_start(p.client, NULL), 0);
+        ck_assert_int_eq(scaler_client_wait_ready(p.client, WAIT_MS), 0);
+        ck_assert_int_eq(scaler_queue_create(p.rt[0], &p.queue, NULL), 0);
+        for (int i = 0; i < HERE; i++)
+                ck_assert_int_eq(wait_number(&p, 0), 0);
+        ck_assert_int_eq(wait_number(&p, 0), SCALER_E_TIMEOUT);
+        ck_assert_int_eq(submit_number(&p, &(struct load){ 1, 8, 1 }, 1), SCALER_E_FULL);
+        ck_assert_int_eq(wait_number(&p, 50), SCALER_E_TIMEOUT);
+        scaler_init(&stats, sizeof stats);
+        ck_assert_int_eq(scaler_scheduler_stats_get(p.scheduler, &stats), 0);
+        ck_assert_uint_eq(stats.tasks_ready, ROWS - ROWS / 16);
+        add_worker(&p, 0, listen, &once);
+        ck_assert_int_eq(wait_number(&p, WAIT_MS), 0);
+        ck_assert_int_eq(scaler_client_wait_all(p.client, WAIT_MS), 0);
+        ck_assert_int_eq(scaler_scheduler_stats_get(p.scheduler, &stats), 0);
+        ck_assert_uint_eq(stats.tasks_submitted, HERE + 1);
+        place_down(&p);
+}
+END_TEST
+
 int main(void)
 {
         TCase *t = tcase_create("budget");
         tcase_set_timeout(t, 300);
+        tcase_add_test(t, a_full_table_says_so_and_there_is_room_again);
         tcase_add_test(t, a_tiny_scheduler_is_slow_and_loses_nothing);
         tcase_add_test(t, results_larger_than_their_arguments_wait_for_room);
         tcase_add_test(t, a_cluster_shares_one_small_budget);

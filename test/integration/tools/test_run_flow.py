@@ -100,6 +100,29 @@ class Flow(ToolTest):
         self.assertEqual(done.returncode, 255, done.stderr)
         self.assertIn(b"--joblog", done.stderr)
 
+    # ---- output that waits ----
+
+    def test_a_disk_too_full_for_what_waits_is_an_infrastructure_error(self):
+        """The first job holds back the second one's output, more than is kept in memory; its file may not grow."""
+        held = self.path("held")
+        job = (f'if [ "$0" = 1 ]; then until [ -e {held} ]; do sleep 0.1; done; '
+               f'else head -c 80000000 /dev/zero; touch {held}; fi')
+        for blocks, wanted in (("unlimited", 0), ("2048", 255)):
+            if os.path.exists(held):
+                os.unlink(held)
+            done = subprocess.run(["/bin/sh", "-c", f'ulimit -f {blocks}; exec "$0" "$@"',
+                                   os.path.join(os.environ["SCALER_BUILD"], "tools/scaler-run"), "-j2",
+                                   "sh", "-c", job, "{}", ":::", "1", "2"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT,
+                                  env={**os.environ, "TMPDIR": self.folder},
+                                  preexec_fn=lambda: signal.signal(signal.SIGXFSZ, signal.SIG_IGN))
+            self.assertEqual(done.returncode, wanted, done.stderr)
+            if wanted:
+                self.assertIn(b"TMPDIR: File too large", done.stderr)
+            else:
+                self.assertEqual(len(done.stdout), 80000000)
+            self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("scaler-run.")], [])
+
     # ---- resume and retry ----
 
     def test_resuming_leaves_out_what_has_a_line(self):

@@ -61,6 +61,54 @@ START_TEST(the_highest_priority_goes_first_and_in_it_the_oldest)
 }
 END_TEST
 
+/* Every other task calls g, every third one needs linux: four classes. */
+static void submit_mixed(sc_link_id link, uint64_t client, uint64_t seq, int32_t priority)
+{
+        static const struct sc_plan linux_alone = { .needs = { "linux", 5 } };
+        struct sc_spec              spec        = spec_f();
+        spec.function = functions_fg[seq % 2];
+        spec.plan     = seq % 3 == 0 ? &linux_alone : NULL;
+        spec.priority = priority;
+        submit_spec(link, client, seq, spec);
+}
+
+static void linux_up(void)
+{
+        struct sc_hello hello = hello_of(SC_ROLE_WORKER, WORKER);
+        hello.slots = hello.free_slots = 1;
+        hello.functions      = functions_fg;
+        hello.function_count = 2;
+        hello.offers         = (struct sc_view){ "linux", 5 };
+        up(W, hello, 1);
+}
+
+START_TEST(order_and_age_hold_across_functions_and_needs)
+{
+        static const uint64_t order[] = { 4, 5, 6, 7, 8, 9, 1, 2, 3, 10, 11, 12 };
+        setup((struct sc_sched_options){ .aging = SC_S });
+        client_up(C, CLIENT);
+        for (uint64_t i = 1; i <= 12; i++)
+                submit_mixed(C, CLIENT, i, i >= 4 && i <= 9 ? 7 : 1);
+        linux_up();
+        struct sc_id id = got(W);
+        for (size_t i = 0; i < 12; i++) {
+                ck_assert_uint_eq(id.lo, order[i]);
+                if (i < 11)
+                        id = next_after(W, id, SC_MS);
+        }
+        for (uint64_t i = 13; i <= 16; i++)
+                submit_mixed(C, CLIENT, i, (int32_t)i - 12);
+        rig.now += 20 * SC_S;
+        for (uint64_t i = 17; i <= 20; i++)
+                submit_mixed(C, CLIENT, i, 5);
+        for (uint64_t i = 16; i >= 13; i--) {
+                id = next_after(W, id, SC_MS);
+                ck_assert_uint_eq(id.lo, i);
+        }
+        teardown();
+}
+END_TEST
+
 START_TEST(a_priority_out_of_bounds_closes_the_client)
 {
         for (int sign = -1; sign <= 1; sign += 2) {
@@ -185,6 +233,27 @@ START_TEST(tenants_share_slot_time_by_weight_however_many_clients_they_are)
         is_share(slot_time, 0, 75);
         is_share(slot_time, 1, 12);
         is_share(slot_time, 2, 12);
+        sc_sched_check(rig.s);
+        teardown();
+}
+END_TEST
+
+START_TEST(tenants_share_across_functions_and_needs)
+{
+        static const sc_ns took[] = { SC_MS, 2 * SC_MS, SC_MS };
+        sc_ns              slot_time[3];
+        setup((struct sc_sched_options){ .tenants = three_to_one, .tenant_count = 3 });
+        rig.unchecked = true;
+        client_of(C, CLIENT, "a", 0, 0);
+        client_of(C2, CLIENT + 1, "b", 0, 0);
+        for (uint64_t i = 1; i <= 1000; i++) {
+                submit_mixed(C, CLIENT, i, 0);
+                submit_mixed(C2, CLIENT + 1, 2 * i, 0); /* of fewer classes */
+        }
+        linux_up();
+        run_share(slot_time, took, 800);
+        is_share(slot_time, 0, 75);
+        is_share(slot_time, 1, 25);
         sc_sched_check(rig.s);
         teardown();
 }
@@ -425,6 +494,8 @@ int main(void)
         TCase *tests = tcase_create("lanes");
         tcase_set_timeout(tests, 60);
         tcase_add_test(tests, the_highest_priority_goes_first_and_in_it_the_oldest);
+        tcase_add_test(tests, order_and_age_hold_across_functions_and_needs);
+        tcase_add_test(tests, tenants_share_across_functions_and_needs);
         tcase_add_test(tests, a_priority_out_of_bounds_closes_the_client);
         tcase_add_test(tests, who_waits_long_enough_goes_before_a_higher_priority);
         tcase_add_test(tests, without_ageing_a_lower_priority_waits_for_ever);
