@@ -216,6 +216,7 @@ static int task_others(scaler_task *t, struct scene *s)
         sure(scaler_task_attempt(t) == 1, "scaler_task_attempt");
         sure(scaler_task_arg_count(t) == 2, "scaler_task_arg_count");
         sure(scaler_task_arg(t, 1, &size) != NULL, "scaler_task_arg");
+        sure(scaler_task_resource(t, "cpu", NULL, NULL) == 0, "scaler_task_resource");
         sure(!scaler_task_cancelled(t), "scaler_task_cancelled");
         sure(scaler_task_log(t, SCALER_LOG_DEBUG, "a line") == 0, "scaler_task_log");
         sure(scaler_task_return(t, NULL) == 0, "scaler_task_return");
@@ -285,6 +286,52 @@ static int client_submit_many(struct scene *s)
         return status;
 }
 
+/* Two that read a future, directly and behind each other. */
+static int client_submit_graph(struct scene *s)
+{
+        scaler_arg     first     = scaler_arg_future(s->future);
+        scaler_arg     second[2] = { scaler_arg_result(0), scaler_arg_named("a") };
+        const char    *names[2] = { "a", "b" };
+        scaler_spec    specs[2];
+        scaler_graph   graph;
+        scaler_id      id;
+        scaler_future *f = NULL, *whole = NULL;
+        scaler_init(&graph, sizeof graph);
+        graph.names = names;
+        graph.whole = &whole;
+        for (int i = 0; i < 2; i++) {
+                scaler_init(&specs[i], sizeof specs[i]);
+                specs[i].function  = "echo";
+                specs[i].args      = i == 0 ? &first : second;
+                specs[i].arg_count = i == 0 ? 1 : 2;
+        }
+        const int status = scaler_client_submit_graph(s->client, specs, 2, &graph, &f, &id, NULL);
+        sure((status == 1) == (f != NULL) && (status == 1) == (whole != NULL), "futures are given on success only");
+        scaler_future_unref(f);
+        scaler_future_unref(whole);
+        return status < 0 ? status : 0;
+}
+
+static void stage_graph(struct scene *s)
+{
+        scaler_spec  spec;
+        scaler_graph graph;
+        stage_up(s);
+        scaler_init(&spec, sizeof spec);
+        scaler_init(&graph, sizeof graph);
+        spec.function = "echo";
+        graph.whole   = &s->future;
+        sure(scaler_client_submit_graph(s->client, &spec, 1, &graph, NULL, NULL, NULL) == 1, "a graph");
+        sure(scaler_future_wait(s->future, WAIT_MS) == 0, "the end of a graph");
+}
+
+static int future_graph(struct scene *s)
+{
+        scaler_graph_counts counts;
+        scaler_init(&counts, sizeof counts);
+        return scaler_future_graph(s->future, &counts);
+}
+
 static int client_submit_wait(struct scene *s)
 {
         const char *const argv[] = { "true", NULL };
@@ -320,6 +367,11 @@ static int client_destroy(struct scene *s)
 static int client_cancel(struct scene *s)
 {
         return scaler_client_cancel(s->admin, scaler_future_id(s->future), 0, s->wait_ms);
+}
+
+static int client_cancel_many(struct scene *s)
+{
+        return scaler_client_cancel_many(s->admin, NULL, 0, s->wait_ms, NULL);
 }
 
 /* ---- futures ------------------------------------------------------------------------------------------------- */
@@ -541,6 +593,7 @@ const struct allocs_row allocs_rows[] = {
         TASK(scaler_task_attempt, task_others, NEVER),
         TASK(scaler_task_arg_count, task_others, NEVER),
         TASK(scaler_task_arg, task_others, NEVER),
+        TASK(scaler_task_resource, task_others, NEVER),
         TASK(scaler_task_return, task_others, NEVER),
         TASK(scaler_task_return_copy, task_return_copy, 0),
         TASK(scaler_task_fail, task_others, NEVER),
@@ -556,11 +609,13 @@ const struct allocs_row allocs_rows[] = {
         CALL(scaler_client_stats_get, stage_up, client_stats, NEVER, 0),
         CALL(scaler_client_submit, stage_up, client_submit, 0, 0),
         CALL(scaler_client_submit_many, stage_up, client_submit_many, 0, 0),
+        CALL(scaler_client_submit_graph, stage_ended, client_submit_graph, 0, 0),
         CALL(scaler_client_submit_wait, stage_up, client_submit_wait, 0, 0),
         CALL(scaler_client_wait_all, stage_running, client_wait_all, WAITS, 0),
         CALL(scaler_client_stop, stage_running, client_stop, WAITS, 0),
         CALL(scaler_client_destroy, stage_running, client_destroy, 0, 0),
         CALL(scaler_client_cancel, stage_waiting, client_cancel, WAITS, 0),
+        CALL(scaler_client_cancel_many, stage_waiting, client_cancel_many, WAITS, UNLINKED),
 
         CALL(scaler_future_ref, stage_ended, future_others, NEVER, 0),
         CALL(scaler_future_unref, stage_ended, future_others, NEVER, 0),
@@ -571,6 +626,7 @@ const struct allocs_row allocs_rows[] = {
         CALL(scaler_future_result, stage_ended, future_result, 0, 0),
         CALL(scaler_future_result, stage_running, future_result, WAITS | FINAL, ENDS),
         CALL(scaler_future_failure, stage_ended, future_others, NEVER, 0),
+        CALL(scaler_future_graph, stage_graph, future_graph, NEVER, 0),
         CALL(scaler_future_exit, stage_ended, future_others, NEVER, 0),
         CALL(scaler_future_detail, stage_ended, future_detail, 0, 0),
         CALL(scaler_future_output, stage_ended, future_output, 0, 0),
