@@ -284,6 +284,8 @@ typedef struct scaler_scheduler_stats {
         uint64_t tasks_max;
         uint64_t uptime_ms;
         uint64_t epoch; /* random, of this scheduler object */
+        /* since 0.2.0 */
+        uint32_t tasks_kept; /* ended, and kept for others that will read the result */
 } scaler_scheduler_stats;
 
 /* [any] Checks the options and makes a scheduler that does not listen yet.  Borrows options, gives.
@@ -433,8 +435,12 @@ typedef struct scaler_client_options {
 } scaler_client_options;
 
 typedef enum scaler_arg_kind {
-        SCALER_ARG_BYTES = 0, /* data and size, borrowed */
-        SCALER_ARG_BLOB  = 1  /* blob, borrowed */
+        SCALER_ARG_BYTES  = 0, /* data and size, borrowed */
+        SCALER_ARG_BLOB   = 1, /* blob, borrowed */
+        /* since 0.2.0: results of other tasks, which are waited for; see the functions below that make them */
+        SCALER_ARG_RESULT = 2, /* in a graph: of the spec whose index is data_size */
+        SCALER_ARG_NAMED  = 3, /* in a graph: of the spec whose name is data, a text, borrowed */
+        SCALER_ARG_FUTURE = 4  /* data is a future of the same client, borrowed */
 } scaler_arg_kind;
 
 typedef struct scaler_arg { /* frozen: an array element; reserved must be zero */
@@ -471,7 +477,7 @@ typedef struct scaler_spec {
         const char           *function;   /* this, */
         const scaler_command *command;    /* or this */
         const scaler_arg     *args;       /* functions; together at most 1 MiB encoded */
-        size_t                arg_count;  /* at most 1,024 */
+        size_t                arg_count;  /* at most 131,072 */
         int32_t               priority;   /* -1,000 to 1,000, higher first; 0 is normal */
         int32_t               retries;    /* re-runs when it fails by itself; 0: none */
         int64_t               timeout_ms; /* wall time per run; 0: none */
@@ -486,6 +492,12 @@ typedef struct scaler_spec {
         int64_t     backoff_ms;       /* before the first retry, then doubled each time, +-25 %; 0: at once */
         int64_t     backoff_max_ms;   /* the longest such wait; 0: 60,000 */
         const char *retry_on;         /* failures worth a retry, "1,70-79,timeout,signal"; NULL: all of its own */
+        /* It starts when all these have succeeded, and ends as `dependency` when one of them does not.  Together with
+         * the results it reads at most 131,072. */
+        scaler_future *const *after;  /* of the same client; borrows */
+        size_t                after_count;
+        const size_t         *after_nodes; /* in a graph: indices of specs; borrows */
+        size_t                after_node_count;
 } scaler_spec;
 
 typedef enum scaler_task_state {
@@ -520,6 +532,9 @@ typedef struct scaler_failure {
         uint32_t attempts;                    /* runs made */
         uint32_t losses;                      /* of them with a lost worker */
         char     text[SCALER_ERROR_TEXT_MAX]; /* words; empty on success */
+        /* since 0.2.0 */
+        scaler_id root;        /* the task whose end ended this one; nil: its own doing */
+        int32_t   root_reason; /* scaler_reason: how that one ended */
 } scaler_failure;
 
 typedef enum scaler_exit_how {
@@ -575,6 +590,35 @@ SCALER_API int scaler_client_submit_many(scaler_client *c, const scaler_spec *sp
  * spec, gives.  Errors: as there, SCALER_E_TIMEOUT, SCALER_E_STATE (inside a callback). */
 SCALER_API int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t timeout_ms,
                                          scaler_future **out, scaler_error *err);
+/* A graph: specs that depend on each other, by SCALER_ARG_RESULT, SCALER_ARG_NAMED and after_nodes. */
+typedef struct scaler_graph {
+        size_t             size;
+        const size_t      *targets;      /* indices of the specs whose results are wanted; NULL: those nobody reads */
+        size_t             target_count;
+        const char *const *names;        /* one for each spec, NULL for none; NULL: nothing is named */
+        const char        *tag;          /* of the whole, for people and for cancels in bulk; at most 127 bytes */
+        bool               fail_fast;    /* the first failure cancels what has not ended; else other branches go on */
+        scaler_queue      *queue;        /* where the whole appears when it ends; NULL: nowhere */
+        uint64_t           user_data;    /* handed back by the whole's future */
+        scaler_future    **whole;        /* gives a future that ends when all nodes have; NULL: not wanted */
+} scaler_graph;
+typedef struct scaler_graph_counts {
+        size_t   size;
+        uint32_t succeeded, failed, cancelled;
+        uint32_t skipped; /* because something they depended on did not succeed */
+} scaler_graph_counts;
+/* [any] Hands a whole graph over, checked, and waits for nobody; what no target needs is left out.  Returns how many
+ * targets there are; futures (NULL, or with room for that many, at most count) gets one for each, in the order of
+ * targets or of specs.  graph_out (NULL: not wanted) is what to cancel for the whole.  Borrows specs, options (NULL:
+ * all defaults) and all they point to; gives.  Only targets tell a queue.  What a node reads and its arguments have at
+ * most 1 MiB together, else it ends as `limit`.  Errors: as scaler_client_submit_many(); SCALER_E_INVALID also for a
+ * reference to nothing, to itself, in a circle (err names the specs), or a name given twice. */
+SCALER_API int scaler_client_submit_graph(scaler_client *c, const scaler_spec *specs, size_t count,
+                                          const scaler_graph *options, scaler_future **futures, scaler_id *graph_out,
+                                          scaler_error *err);
+/* [any] How the nodes of an ended graph ended, asked of the future of the whole.  Errors: SCALER_E_INVALID (also
+ * another future), SCALER_E_STATE (pending). */
+SCALER_API int scaler_future_graph(const scaler_future *f, scaler_graph_counts *out);
 /* [any] Waits until nothing is pending.  Blocks up to timeout_ms.  Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT,
  * SCALER_E_STATE (inside a callback). */
 SCALER_API int scaler_client_wait_all(scaler_client *c, int64_t timeout_ms);
@@ -685,6 +729,36 @@ static inline scaler_arg scaler_arg_blob(scaler_blob *blob)
         memset(&arg, 0, sizeof arg);
         arg.kind = SCALER_ARG_BLOB;
         arg.blob = blob;
+        return arg;
+}
+
+/* The result of another spec of the graph, by its index in the array. */
+static inline scaler_arg scaler_arg_result(size_t index)
+{
+        scaler_arg arg;
+        memset(&arg, 0, sizeof arg);
+        arg.kind      = SCALER_ARG_RESULT;
+        arg.data_size = index;
+        return arg;
+}
+
+/* The same by its name; see scaler_graph.names. */
+static inline scaler_arg scaler_arg_named(const char *name)
+{
+        scaler_arg arg;
+        memset(&arg, 0, sizeof arg);
+        arg.kind = SCALER_ARG_NAMED;
+        arg.data = name;
+        return arg;
+}
+
+/* The result of a task that was submitted to the same client before, ended or not. */
+static inline scaler_arg scaler_arg_future(scaler_future *f)
+{
+        scaler_arg arg;
+        memset(&arg, 0, sizeof arg);
+        arg.kind = SCALER_ARG_FUTURE;
+        arg.data = f;
         return arg;
 }
 

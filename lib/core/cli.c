@@ -35,8 +35,12 @@ static void nonsense(struct sc_cli *c, const char *what, struct sc_out *out)
 static void on_result(struct sc_cli *c, const struct sc_result *result, struct sc_out *out)
 {
         struct sc_cli_row *row = sc_cli_find(c, result->task);
-        if (!row)
+        if (!row || row->state == SC_CLI_HELD)
                 return; /* a repetition */
+        if (row->inner || row->spec.kind == SC_TASK_GRAPH) {
+                nonsense(c, "a result came of a task that has none", out);
+                return;
+        }
         if (row->state == SC_CLI_UNSENT && !row->resubmitted) {
                 nonsense(c, "a result came of a task that was never sent", out);
                 return;
@@ -58,6 +62,9 @@ static void on_message(struct sc_cli *c, const struct sc_msg *msg, struct sc_out
         switch (msg->kind) {
         case SC_MSG_RESULT:
                 on_result(c, &msg->result, out);
+                break;
+        case SC_MSG_GRAPH_DONE:
+                sc_cli_graph_done(c, &msg->graph_done);
                 break;
         case SC_MSG_CONFIRM:
                 sc_cli_confirmed(c, &msg->confirm, out);
@@ -190,6 +197,7 @@ void sc_cli_step(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out
                 say_end(c, SC_CLI_GIVING_UP, SC_E_UNREACHABLE, late, sizeof late - 1);
         if (c->phase == SC_CLI_OPEN) {
                 sc_cli_timers(c, out);
+                sc_cli_graphs_run(c, out); /* before anything is sent: it frees rows */
                 sc_cli_pump(c, out);
         }
         if (c->phase == SC_CLI_CLOSING || c->phase == SC_CLI_GIVING_UP)
@@ -200,7 +208,7 @@ sc_ns sc_cli_deadline(const struct sc_cli *c)
 {
         if (c->phase == SC_CLI_OVER)
                 return SC_NEVER;
-        if (c->phase != SC_CLI_OPEN || sc_cli_work_left(c))
+        if (c->phase != SC_CLI_OPEN || sc_cli_work_left(c) || !sc_list_empty(&c->graphs_over))
                 return c->now;
         sc_ns at = sc_cli_timers_at(c);
         if (c->link == 0)
@@ -264,6 +272,9 @@ struct sc_cli *sc_cli_create(struct sc_mem *mem, const struct sc_cli_options *op
         sc_list_init(&c->cancels_sent);
         sc_list_init(&c->streams_due);
         sc_list_init(&c->streams);
+        sc_list_init(&c->cancels_early);
+        sc_list_init(&c->held);
+        sc_list_init(&c->graphs_over);
         sc_list_init(&c->overdue);
         sc_heap_init(&c->timed, mem, sc_cli_plan_before, sc_cli_plan_position);
         set_options(c, options);
@@ -298,6 +309,7 @@ void sc_cli_hello(struct sc_cli *c, struct sc_hello *out)
         *out = (struct sc_hello){
                 .version_min = SC_VERSION_MIN,
                 .version_max = SC_VERSION_MAX,
+                .features    = c->role == SC_ROLE_CLIENT ? SC_FEATURE_AFTER : 0,
                 .role        = c->role,
                 .id          = c->id,
                 .incarnation = ++c->incarnation,

@@ -27,13 +27,33 @@ static void count(struct sc_cli *c, uint8_t reason)
                 c->failed++;
 }
 
+static void announce_graph(const struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out,
+                           struct sc_result *told)
+{
+        struct sc_effect *effect = sc_out_add(out, SC_FX_GRAPH);
+        effect->msg.kind         = SC_MSG_GRAPH_DONE;
+        sc_cli_graph_report(row, &effect->msg.graph_done);
+        effect->msg.graph_done.task   = result->task;
+        effect->msg.graph_done.reason = result->outcome.reason;
+        if (result->outcome.reason != SC_REASON_DEPENDENCY)
+                return;
+        told->root        = effect->msg.graph_done.root;
+        told->root_reason = effect->msg.graph_done.root_reason;
+}
+
 static void announce(struct sc_cli *c, struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out)
 {
-        const uint8_t     reason = result->outcome.reason;
+        const uint8_t reason = result->outcome.reason;
+        const bool    graph  = row->spec.kind == SC_TASK_GRAPH;
+        struct sc_result told = *result;
+        if (graph)
+                announce_graph(row, result, out, &told);
         struct sc_effect *effect = sc_out_add(out, SC_FX_COMPLETE);
         effect->msg.kind         = SC_MSG_RESULT;
-        effect->msg.result       = *result;
-        count(c, reason);
+        effect->msg.result       = told;
+        if (!graph)
+                count(c, reason);
+        sc_cli_graph_answered(c, row, reason, result->root, result->root_reason);
         if (row->unconfirmed)
                 sc_cli_confirm(result->task, reason == SC_REASON_CANCELLED ? SC_CANCEL_CANCELED : SC_CANCEL_FAILED,
                                out);
@@ -41,9 +61,10 @@ static void announce(struct sc_cli *c, struct sc_cli_row *row, const struct sc_r
 
 void sc_cli_complete(struct sc_cli *c, struct sc_cli_row *row, const struct sc_result *result, struct sc_out *out)
 {
-        if (!row->told)
+        if (!row->told && !row->inner)
                 announce(c, row, result, out);
-        sc_cli_move_row(c, row, SC_CLI_END);
+        if (row->readers == 0 || !sc_cli_graph_hold(c, row, result))
+                sc_cli_move_row(c, row, SC_CLI_END);
         if (c->want_room && c->phase == SC_CLI_OPEN) {
                 c->want_room = false;
                 sc_out_add(out, SC_FX_ROOM);
@@ -98,10 +119,18 @@ static void cancel_own(struct sc_cli *c, struct sc_cli_row *row, bool force, str
 {
         const uint8_t how  = force ? SC_CLI_CANCEL_FORCED : SC_CLI_CANCEL_ASKED;
         const bool    news = row->cancelling < how || !row->unconfirmed;
+        const bool    node = row->spec.plan && row->spec.plan->graph != 0;
         if (row->cancelling < how)
                 row->cancelling = how;
         row->unconfirmed = true;
-        if (row->state == SC_CLI_UNSENT) {
+        if (row->state == SC_CLI_UNSENT && row->spec.kind == SC_TASK_GRAPH) {
+                sc_list_remove(&row->cancel);
+                sc_list_add_tail(&c->cancels_early, &row->cancel);
+                sc_cli_graph_end(c, row, SC_REASON_CANCELLED, "cancelled before it was sent");
+        } else if (row->state == SC_CLI_UNSENT && node) { /* its graph counts on it */
+                sc_list_remove(&row->cancel);
+                sc_list_add_tail(&c->cancels_early, &row->cancel);
+        } else if (row->state == SC_CLI_UNSENT) {
                 sc_cli_end(c, row, SC_REASON_CANCELLED, SC_E_CANCELLED, "cancelled before it was sent", out);
         } else if (news) {
                 sc_list_remove(&row->cancel);
@@ -112,7 +141,7 @@ static void cancel_own(struct sc_cli *c, struct sc_cli_row *row, bool force, str
 void sc_cli_cancel(struct sc_cli *c, const struct sc_cancel *cancel, struct sc_out *out)
 {
         struct sc_cli_row *row = sc_cli_find(c, cancel->task);
-        if (row && !row->told)
+        if (row && !row->told && row->state != SC_CLI_HELD)
                 cancel_own(c, row, cancel->force, out);
         else if (c->role == SC_ROLE_ADMIN)
                 cancel_foreign(c, cancel, out);
@@ -154,6 +183,8 @@ static struct sc_cli_row *any_row(struct sc_cli *c)
                 return SC_CONTAINER(c->sent.next, struct sc_cli_row, link);
         if (!sc_list_empty(&c->unsent))
                 return SC_CONTAINER(c->unsent.next, struct sc_cli_row, link);
+        if (!sc_list_empty(&c->held))
+                return SC_CONTAINER(c->held.next, struct sc_cli_row, link);
         return NULL;
 }
 
@@ -161,8 +192,12 @@ void sc_cli_end_all(struct sc_cli *c, struct sc_out *out)
 {
         const bool           closing = c->phase == SC_CLI_CLOSING;
         const enum sc_reason reason  = closing ? SC_REASON_CANCELLED : SC_REASON_CLIENT;
-        while (sc_cli_room(out) > 2) {
+        while (sc_cli_room(out) > 3) {
                 struct sc_cli_row *row = any_row(c);
+                if (row && row->state == SC_CLI_HELD) {
+                        sc_cli_move_row(c, row, SC_CLI_END);
+                        continue;
+                }
                 if (row) {
                         sc_cli_end(c, row, reason, c->end_status, c->end_text, out);
                         continue;

@@ -25,6 +25,8 @@ static void start_over(struct sc_cli *c, const struct sc_welcome *welcome)
         c->rewind_strange = !known;
         c->rewind_to      = known ? welcome->known_up_to : 0;
         c->rewinding      = !sc_list_empty(&c->sent);
+        c->tasks_most     = welcome->tasks_most;
+        c->kib_most       = welcome->kib_most;
         sc_list_splice(&c->cancels_sent, &c->cancels_due);
         sc_list_splice(&c->cancels_due, &c->cancels_sent);
         sc_list_splice(&c->streams_due, &c->streams);
@@ -51,18 +53,38 @@ void sc_cli_down(struct sc_cli *c, struct sc_out *out)
         c->granted = c->lowering = false;
         c->grant_tasks = c->grant_kib = 0;
         c->want_tasks = c->want_kib = 0;
+        c->want_least = c->want_least_kib = 0;
         sc_cli_queries_down(c, out);
         sc_cli_many_down(c, out);
 }
 
 /* ---- rewind -------------------------------------------------------------------------------------- */
 
+/* The scheduler counts on each node of a graph that it knows: one that is to be cancelled is sent all the same. */
+static void rewind_node(struct sc_cli *c, struct sc_cli_row *row)
+{
+        if (row->cancelling == SC_CLI_CANCEL_NONE)
+                return;
+        sc_list_remove(&row->cancel);
+        if (row->unconfirmed)
+                sc_list_add_tail(&c->cancels_early, &row->cancel);
+}
+
 static void rewind_row(struct sc_cli *c, struct sc_cli_row *row, struct sc_out *out)
 {
-        row->resubmitted = row->resubmitted || c->rewind_strange;
+        const bool node   = row->spec.plan && row->spec.plan->graph != 0;
+        row->resubmitted  = row->resubmitted || c->rewind_strange;
+        if (node && c->rewind_strange && sc_cli_graph_cull(c, row))
+                return;
         sc_cli_move_row(c, row, SC_CLI_REWIND);
-        if (row->told || row->cancelling != SC_CLI_CANCEL_NONE)
+        if (row->spec.kind == SC_TASK_GRAPH) {
+                rewind_node(c, row);
+                if (c->rewind_strange)
+                        sc_cli_graph_rewound(c, row);
+        } else if (row->told || (row->cancelling != SC_CLI_CANCEL_NONE && !(node && !c->rewind_strange)))
                 sc_cli_end(c, row, SC_REASON_CANCELLED, SC_E_CANCELLED, "cancelled", out);
+        else if (node)
+                rewind_node(c, row);
         else
                 (void)sc_cli_plan_expire(c, row, out);
 }
@@ -106,15 +128,28 @@ static void send_streams(struct sc_cli *c, struct sc_out *out)
 
 static uint32_t sent_count(const struct sc_cli *c)
 {
-        return c->pending - c->unsent_count;
+        return c->pending - c->unsent_count + c->held_counted;
+}
+
+static bool fits(const struct sc_cli *c, const struct sc_cli_row *row)
+{
+        if (row->spec.plan)
+                return sc_cli_graph_fits(c, row);
+        return sent_count(c) < c->grant_tasks && c->sent_bytes + sc_cli_weight(row) <= (uint64_t)c->grant_kib << 10;
 }
 
 static bool may_send(const struct sc_cli *c)
 {
-        if (sc_list_empty(&c->unsent) || sent_count(c) >= c->grant_tasks)
+        return !sc_list_empty(&c->unsent) && fits(c, SC_CONTAINER(c->unsent.next, struct sc_cli_row, link));
+}
+
+/* False: it is not to be sent; the graph is over, or too big for the scheduler. */
+static bool make_ready(struct sc_cli *c, struct sc_cli_row *row)
+{
+        if (sc_cli_plan(row)->graph && (sc_cli_plan(row)->graph->is_over || sc_cli_graph_refuse(c, row)))
                 return false;
-        const struct sc_cli_row *row = SC_CONTAINER(c->unsent.next, struct sc_cli_row, link);
-        return c->sent_bytes + sc_cli_weight(row) <= (uint64_t)c->grant_kib << 10;
+        sc_cli_graph_prepare(c, row);
+        return true;
 }
 
 /* A frame holds a task's bytes once more.  While memory is short one task at a time is under way. */
@@ -126,10 +161,18 @@ static bool is_tight(struct sc_cli *c)
 
 static void send_tasks(struct sc_cli *c, struct sc_out *out)
 {
-        while (may_send(c) && sc_cli_room(out) > 0 && !is_tight(c)) {
+        while (!sc_list_empty(&c->unsent) && sc_cli_room(out) > 0 && !is_tight(c)) {
                 struct sc_cli_row *row = SC_CONTAINER(c->unsent.next, struct sc_cli_row, link);
+                if (row->spec.plan && !make_ready(c, row))
+                        return;
+                if (!fits(c, row))
+                        return;
                 c->saying += sc_cli_weight(row);
                 sc_cli_move_row(c, row, SC_CLI_SEND);
+                if (row->cancelling != SC_CLI_CANCEL_NONE && !sc_list_empty(&row->cancel)) {
+                        sc_list_remove(&row->cancel);
+                        sc_list_add_tail(&c->cancels_due, &row->cancel);
+                }
                 struct sc_msg *msg    = sc_out_send(out, c->link, SC_MSG_SUBMIT);
                 msg->submit.task      = (struct sc_id){ .hi = c->id, .lo = row->sequence };
                 msg->submit.spec      = row->spec;
@@ -153,11 +196,13 @@ static uint32_t more_than(uint64_t need, uint32_t granted, uint32_t told)
         return up < UINT32_MAX ? (uint32_t)up : UINT32_MAX;
 }
 
-static void say_want(struct sc_cli *c, uint32_t tasks, uint32_t kib, struct sc_out *out)
+static void say_want(struct sc_cli *c, struct sc_want want, struct sc_out *out)
 {
-        c->want_tasks = tasks;
-        c->want_kib   = kib;
-        sc_out_send(out, c->link, SC_MSG_WANT)->want = (struct sc_want){ .tasks = tasks, .kib = kib };
+        c->want_tasks = want.tasks;
+        c->want_kib   = want.kib;
+        c->want_least = want.least_tasks;
+        c->want_least_kib = want.least_kib;
+        sc_out_send(out, c->link, SC_MSG_WANT)->want = want;
 }
 
 static uint32_t larger(uint64_t a, uint64_t b)
@@ -198,7 +243,8 @@ static void give_grant_back(struct sc_cli *c, struct sc_out *out)
         const uint32_t tasks = kept_tasks(c), kib = kept_kib(c);
         c->lowering   = true;
         c->idle_since = c->now;
-        say_want(c, tasks < c->grant_tasks ? tasks : c->grant_tasks, kib < c->grant_kib ? kib : c->grant_kib, out);
+        say_want(c, (struct sc_want){ .tasks = tasks < c->grant_tasks ? tasks : c->grant_tasks,
+                                      .kib   = kib < c->grant_kib ? kib : c->grant_kib }, out);
         sc_cli_granted(c, c->grant_tasks, c->grant_kib);
 }
 
@@ -213,17 +259,50 @@ void sc_cli_granted(struct sc_cli *c, uint32_t tasks, uint32_t kib)
         c->grant_kib   = c->lowering && kib > c->want_kib ? c->want_kib : kib;
 }
 
+/* What the next row needs, if that is more than a row: a graph is sent whole. */
+static void set_least(const struct sc_cli *c, struct sc_want *want)
+{
+        const struct sc_cli_row *row = SC_CONTAINER(c->unsent.next, struct sc_cli_row, link);
+        uint64_t                 tasks, bytes;
+        if (!row->spec.plan)
+                return;
+        sc_cli_graph_need(c, row, &tasks, &bytes);
+        if (tasks < 2)
+                return;
+        want->least_tasks = larger(sent_count(c) + tasks, 0);
+        want->least_kib   = larger((c->sent_bytes + bytes + 1023) >> 10, 0);
+        want->tasks       = want->tasks > want->least_tasks ? want->tasks : want->least_tasks;
+        want->kib         = want->kib > want->least_kib ? want->kib : want->least_kib;
+}
+
+/* A graph that is being ended stands in the way of what comes after it, and wants nothing. */
+static bool is_over(const struct sc_cli *c)
+{
+        struct sc_cli_row *row = SC_CONTAINER(c->unsent.next, struct sc_cli_row, link);
+        return row->spec.plan && sc_cli_plan(row)->graph && sc_cli_plan(row)->graph->is_over;
+}
+
+static void ask_for_more(struct sc_cli *c, struct sc_out *out)
+{
+        if (is_over(c))
+                return;
+        const uint64_t kib  = (c->bytes + 1023) >> 10, rows = (uint64_t)c->pending + c->held_counted;
+        struct sc_want want = { .tasks = more_than(rows, c->grant_tasks, c->want_tasks),
+                                .kib   = more_than(kib, c->grant_kib, c->want_kib) };
+        set_least(c, &want);
+        const bool least = want.least_tasks != c->want_least || want.least_kib != c->want_least_kib;
+        if (rows > c->want_tasks || kib > c->want_kib || least)
+                say_want(c, want, out);
+}
+
 static void ask_for_grant(struct sc_cli *c, struct sc_out *out)
 {
-        const uint64_t kib  = (c->bytes + 1023) >> 10;
-        const bool     more = c->pending > c->want_tasks || kib > c->want_kib;
         if (c->unsent_count > 0)
                 c->idle_since = c->now;
         if (c->now >= sc_cli_idle_at(c))
                 give_grant_back(c, out);
-        else if (c->unsent_count > 0 && !may_send(c) && more && c->granted && !c->lowering)
-                say_want(c, more_than(c->pending, c->grant_tasks, c->want_tasks),
-                         more_than(kib, c->grant_kib, c->want_kib), out);
+        else if (c->unsent_count > 0 && !may_send(c) && c->granted && !c->lowering)
+                ask_for_more(c, out);
 }
 
 void sc_cli_pump(struct sc_cli *c, struct sc_out *out)

@@ -29,13 +29,20 @@ enum {
 #define SC_CLI_TIGHT_REST (10 * SC_MS) /* between two looks at whether there is memory again */
 
 /*
- *                SEND   REWIND   END
+ *                SEND   REWIND   HOLD   END
  * FREE -ADMIT-> UNSENT
- *     UNSENT     SENT   -        FREE
- *     SENT       -      UNSENT   FREE
+ *     UNSENT     SENT   -        HELD   FREE
+ *     SENT       -      UNSENT   HELD   FREE
+ *     HELD       -      -        -      FREE
  */
-enum sc_cli_state { SC_CLI_FREE, SC_CLI_UNSENT, SC_CLI_SENT, SC_CLI_STATES };
-enum sc_cli_move { SC_CLI_ADMIT, SC_CLI_SEND, SC_CLI_REWIND, SC_CLI_END, SC_CLI_MOVES };
+enum sc_cli_state {
+        SC_CLI_FREE,
+        SC_CLI_UNSENT,
+        SC_CLI_SENT,
+        SC_CLI_HELD, /* its future has ended; tasks that depend on it may have to be sent with its result */
+        SC_CLI_STATES
+};
+enum sc_cli_move { SC_CLI_ADMIT, SC_CLI_SEND, SC_CLI_REWIND, SC_CLI_HOLD, SC_CLI_END, SC_CLI_MOVES };
 
 enum sc_cli_cancel { SC_CLI_CANCEL_NONE, SC_CLI_CANCEL_ASKED, SC_CLI_CANCEL_FORCED };
 
@@ -61,12 +68,37 @@ struct sc_cli_stream { /* output of one run, as far as it has come */
         bool     asked_again;
 };
 
+struct sc_cli_graph { /* of a graph's row; its nodes have the sequences that follow */
+        struct sc_list       over;     /* on the list of those whose nodes are being ended */
+        uint64_t             sequence, cursor; /* over: its own, and the next of its nodes */
+        struct sc_graph_done before;   /* counts of targets that were answered in earlier epochs */
+        struct sc_graph_done told;     /* likewise in this one */
+        struct sc_graph_done done;     /* what is reported in the end */
+        uint64_t             unsent_bytes;
+        uint32_t             nodes, admitted, live, unsent; /* live: not yet ended, as far as we know */
+        uint32_t             culled;   /* inner nodes that no unanswered target needed after a restart */
+        uint8_t              reason;   /* over: what live targets end with */
+        bool                 rewinding, cull, is_over;
+        char                 text[SC_TEXT_MAX + 1];
+};
+
+struct sc_cli_held { /* what came of a task whose result others need */
+        uint64_t      root;
+        size_t        len;
+        uint8_t       reason, root_reason;
+        unsigned char bytes[];
+};
+
 struct sc_cli_plan { /* at the head of a row's bytes when its spec has a plan */
         struct sc_plan plan; /* its times as last told */
         sc_ns          not_before_at, queue_at, deadline_at;
         sc_ns          due;      /* when we must look at it; while it is in the heap */
         size_t         position; /* in the heap */
         struct sc_list overdue;  /* sent, linked, and past its deadline */
+        struct sc_view      *results; /* as many as it reads; those known are told */
+        uint8_t             *after;   /* its dependencies, as they are told */
+        const uint8_t       *own;     /* results that it came with */
+        struct sc_cli_graph *graph;   /* NULL: it is none */
 };
 
 struct sc_cli_row {
@@ -80,6 +112,12 @@ struct sc_cli_row {
         bool                 unconfirmed; /* somebody waits for a CONFIRM */
         bool                 resubmitted;
         bool                 told; /* its future has ended; the scheduler does not know */
+        bool                 inner; /* of a graph: no future, no result */
+        bool                 needed; /* while rewinding: by a later one */
+        uint32_t             readers; /* live rows that depend on it */
+        uint32_t             refs;    /* those of them that were sent naming it: it counts in the grant */
+        size_t               extra;   /* bytes of held results that it is sent with */
+        struct sc_cli_held  *held;
         struct sc_spec       spec;
         struct sc_cli_stream stream;
         unsigned char        bytes[];
@@ -105,6 +143,10 @@ struct sc_cli {
         struct sc_map      pages;
         struct sc_list     unsent, sent;
         struct sc_list     cancels_due, cancels_sent;
+        struct sc_list     cancels_early; /* of nodes whose graph is on its way, and they are not */
+        struct sc_list     held, graphs_over;
+        uint32_t           held_counted; /* with refs */
+        uint32_t           tasks_most, kib_most; /* the scheduler grants no more; 0: unknown */
         struct sc_list     streams_due, streams;
         struct sc_heap     timed;   /* plans, by when they are due */
         struct sc_list     overdue; /* plans */
@@ -117,6 +159,7 @@ struct sc_cli {
 
         uint32_t grant_tasks, grant_kib;
         uint32_t want_tasks, want_kib; /* as last told on this link */
+        uint32_t want_least, want_least_kib;
         bool     granted;  /* a grant has come on this link */
         uint32_t first_kib; /* that one: less than usual at a small scheduler, or one of many clients */
         bool     lowering; /* we said that less will do, and the scheduler has not yet answered */
@@ -137,6 +180,7 @@ struct sc_cli {
 
         int32_t  end_status;
         char     end_text[SC_TEXT_MAX + 1];
+        char     graph_text[SC_TEXT_MAX + 1]; /* of the graph that is ended in this step */
         uint64_t submitted, succeeded, failed, cancelled;
 };
 
@@ -150,9 +194,15 @@ static inline struct sc_cli_plan *sc_cli_plan(struct sc_cli_row *row)
         return (struct sc_cli_plan *)(void *)row->bytes;
 }
 
+static inline size_t sc_cli_plan_weight(const struct sc_plan *plan)
+{
+        return plan->after.len;
+}
+
 static inline size_t sc_cli_weight(const struct sc_cli_row *row)
 {
-        return row->spec.body.len + row->spec.function.len;
+        return row->spec.body.len + row->spec.function.len + row->extra +
+               (row->spec.plan ? sc_cli_plan_weight(row->spec.plan) : 0);
 }
 
 /* cli_rows.c */
@@ -171,6 +221,27 @@ void   sc_cli_plan_retime(struct sc_cli *c, struct sc_cli_row *row);
 bool   sc_cli_plan_expire(struct sc_cli *c, struct sc_cli_row *row, struct sc_out *out); /* true: it has ended */
 void   sc_cli_timers(struct sc_cli *c, struct sc_out *out);
 sc_ns  sc_cli_timers_at(const struct sc_cli *c);
+
+/* cli_graph.c: dependencies and graphs */
+size_t sc_cli_graph_size(const struct sc_plan *plan); /* bytes behind a plan */
+void   sc_cli_graph_keep(struct sc_cli_row *row, const struct sc_plan *plan, unsigned char **at);
+void   sc_cli_graph_moved(struct sc_cli *c, struct sc_cli_row *row, enum sc_cli_state from, size_t weight);
+/* A node's; NULL: it is none. */
+struct sc_cli_graph *sc_cli_graph_of(const struct sc_cli *c, const struct sc_cli_row *row);
+struct sc_cli_row   *sc_cli_graph_head(const struct sc_cli *c, const struct sc_cli_row *row);
+bool   sc_cli_graph_hold(struct sc_cli *c, struct sc_cli_row *row, const struct sc_result *result);
+void   sc_cli_graph_answered(struct sc_cli *c, const struct sc_cli_row *row, uint8_t reason, uint64_t root,
+                             uint8_t root_reason);
+void   sc_cli_graph_prepare(struct sc_cli *c, struct sc_cli_row *row);
+bool   sc_cli_graph_fits(const struct sc_cli *c, const struct sc_cli_row *row);
+void   sc_cli_graph_need(const struct sc_cli *c, const struct sc_cli_row *row, uint64_t *tasks, uint64_t *bytes);
+bool   sc_cli_graph_refuse(struct sc_cli *c, struct sc_cli_row *row);
+bool   sc_cli_graph_cull(struct sc_cli *c, struct sc_cli_row *row);
+void   sc_cli_graph_rewound(struct sc_cli *c, struct sc_cli_row *row);
+void   sc_cli_graph_end(struct sc_cli *c, struct sc_cli_row *row, enum sc_reason reason, const char *text);
+void   sc_cli_graph_done(struct sc_cli *c, const struct sc_graph_done *done);
+void   sc_cli_graphs_run(struct sc_cli *c, struct sc_out *out);
+void   sc_cli_graph_report(const struct sc_cli_row *row, struct sc_graph_done *out);
 
 /* cli_link.c: reconnect, credit, what is sent when */
 void  sc_cli_up(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out);

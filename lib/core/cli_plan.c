@@ -27,7 +27,9 @@ static struct sc_cli_row *row_of(struct sc_cli_plan *plan)
 
 size_t sc_cli_plan_size(const struct sc_plan *plan)
 {
-        return plan ? sizeof(struct sc_cli_plan) + plan->needs.len + plan->tag.len + plan->retry_on.len : 0;
+        return plan ? sizeof(struct sc_cli_plan) + sc_cli_graph_size(plan) + plan->needs.len + plan->tag.len +
+                              plan->retry_on.len
+                    : 0;
 }
 
 static struct sc_view keep(unsigned char **at, struct sc_view text)
@@ -56,10 +58,11 @@ void sc_cli_plan_keep(const struct sc_cli *c, struct sc_cli_row *row, const stru
                                    .deadline_at   = plan->deadline_ms > 0 ? later(c, plan->deadline_ms) : SC_NEVER,
         };
         sc_list_init(&kept->overdue);
+        row->spec.plan      = &kept->plan;
+        sc_cli_graph_keep(row, plan, &at);
         kept->plan.needs    = keep(&at, plan->needs);
         kept->plan.tag      = keep(&at, plan->tag);
         kept->plan.retry_on = keep(&at, plan->retry_on);
-        row->spec.plan      = &kept->plan;
 }
 
 /* ---- told ---------------------------------------------------------------------------------------- */
@@ -83,6 +86,8 @@ const struct sc_plan *sc_cli_plan_now(const struct sc_cli *c, struct sc_cli_row 
         if (!row->spec.plan)
                 return NULL;
         struct sc_cli_plan *kept = sc_cli_plan(row);
+        if (kept->graph)
+                kept->plan.nodes = kept->graph->live;
         kept->plan.not_before_ms = left_ms(kept->not_before_at, c->now);
         kept->plan.queue_ms      = limit_ms(kept->queue_at, c->now, row->resubmitted ? CLAIM_MS : 1);
         kept->plan.deadline_ms   = limit_ms(kept->deadline_at, c->now, 1);
@@ -107,10 +112,13 @@ static bool is_new(const struct sc_cli_row *row)
         return row->state == SC_CLI_UNSENT && !row->resubmitted;
 }
 
+/* The times of a graph's node are the scheduler's, which counts it, as long as there is a link. */
 static sc_ns due(const struct sc_cli_row *row, const struct sc_cli_plan *plan)
 {
-        if (row->state == SC_CLI_FREE || row->told)
+        if (row->state == SC_CLI_FREE || row->state == SC_CLI_HELD || row->told)
                 return SC_NEVER;
+        if (plan->plan.graph != 0)
+                return row->state == SC_CLI_SENT && !row->inner ? plan->deadline_at : SC_NEVER;
         return is_new(row) ? sc_ns_min(plan->queue_at, plan->deadline_at) : plan->deadline_at;
 }
 
@@ -131,7 +139,7 @@ void sc_cli_plan_retime(struct sc_cli *c, struct sc_cli_row *row)
 
 bool sc_cli_plan_expire(struct sc_cli *c, struct sc_cli_row *row, struct sc_out *out)
 {
-        if (!row->spec.plan || row->told)
+        if (!row->spec.plan || row->told || (row->spec.plan->graph != 0 && row->state == SC_CLI_UNSENT))
                 return false;
         const struct sc_cli_plan *plan = sc_cli_plan(row);
         const bool                late = plan->deadline_at <= c->now;

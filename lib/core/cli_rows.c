@@ -13,10 +13,11 @@
 #define NEVER_MOVES SC_CLI_STATES
 
 static const uint8_t moves[SC_CLI_STATES][SC_CLI_MOVES] = {
-        /*                   ADMIT          SEND         REWIND         END */
-        [SC_CLI_FREE]   = { SC_CLI_UNSENT, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES },
-        [SC_CLI_UNSENT] = { NEVER_MOVES, SC_CLI_SENT, NEVER_MOVES, SC_CLI_FREE },
-        [SC_CLI_SENT]   = { NEVER_MOVES, NEVER_MOVES, SC_CLI_UNSENT, SC_CLI_FREE },
+        /*                   ADMIT          SEND         REWIND         HOLD         END */
+        [SC_CLI_FREE]   = { SC_CLI_UNSENT, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES },
+        [SC_CLI_UNSENT] = { NEVER_MOVES, SC_CLI_SENT, NEVER_MOVES, SC_CLI_HELD, SC_CLI_FREE },
+        [SC_CLI_SENT]   = { NEVER_MOVES, NEVER_MOVES, SC_CLI_UNSENT, SC_CLI_HELD, SC_CLI_FREE },
+        [SC_CLI_HELD]   = { NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, NEVER_MOVES, SC_CLI_FREE },
 };
 
 static struct sc_id page_key(uint64_t sequence)
@@ -142,6 +143,8 @@ static void free_row(struct sc_cli *c, struct sc_cli_row *row)
 {
         struct sc_cli_page *page = page_of(c, row->sequence);
         c->planned -= row->spec.plan != NULL;
+        if (row->spec.plan && sc_cli_plan(row)->graph)
+                sc_list_remove(&sc_cli_plan(row)->graph->over);
         c->told -= row->told;
         page->row[row->sequence % SC_CLI_PAGE] = NULL;
         if (--page->used == 0) {
@@ -157,28 +160,49 @@ static void free_row(struct sc_cli *c, struct sc_cli_row *row)
         sc_mem_release(c->mem, row, row->size);
 }
 
+static bool is_live(enum sc_cli_state state)
+{
+        return state == SC_CLI_UNSENT || state == SC_CLI_SENT;
+}
+
+static void count_move(struct sc_cli *c, enum sc_cli_state from, enum sc_cli_state next, size_t weight)
+{
+        c->pending += (uint32_t)is_live(next) - (uint32_t)is_live(from);
+        c->unsent_count += (next == SC_CLI_UNSENT) - (uint32_t)(from == SC_CLI_UNSENT);
+        c->bytes += from == SC_CLI_FREE ? weight : 0;
+        c->bytes -= is_live(from) && !is_live(next) ? weight : 0;
+        c->sent_bytes += next == SC_CLI_SENT ? weight : 0;
+        c->sent_bytes -= from == SC_CLI_SENT ? weight : 0;
+}
+
 void sc_cli_move_row(struct sc_cli *c, struct sc_cli_row *row, enum sc_cli_move move)
 {
         const enum sc_cli_state from = row->state, next = moves[row->state][move];
         SC_ASSERT(next != NEVER_MOVES);
         sc_cli_many_leave(c, row);
         sc_list_remove(&row->link);
-        row->state = (uint8_t)next;
-        c->pending += (from == SC_CLI_FREE) - (uint32_t)(next == SC_CLI_FREE);
-        c->unsent_count += (next == SC_CLI_UNSENT) - (uint32_t)(from == SC_CLI_UNSENT);
+        row->state          = (uint8_t)next;
         const size_t weight = sc_cli_weight(row);
-        c->bytes += from == SC_CLI_FREE ? weight : 0;
-        c->bytes -= next == SC_CLI_FREE ? weight : 0;
-        c->sent_bytes += next == SC_CLI_SENT ? weight : 0;
-        c->sent_bytes -= from == SC_CLI_SENT ? weight : 0;
+        count_move(c, from, next, weight);
         sc_cli_plan_retime(c, row);
         if (next == SC_CLI_SENT)
                 sc_list_add_tail(&c->sent, &row->link);
+        else if (next == SC_CLI_HELD)
+                sc_list_add_tail(&c->held, &row->link);
         else if (move == SC_CLI_REWIND)
                 sc_list_add_head(&c->unsent, &row->link);
         else if (next == SC_CLI_UNSENT)
                 sc_list_add_tail(&c->unsent, &row->link);
-        else
+        if (row->spec.plan || row->held || row->refs > 0)
+                sc_cli_graph_moved(c, row, from, weight);
+        if (next == SC_CLI_HELD) {
+                sc_list_remove(&row->cancel);
+                sc_list_remove(&row->output);
+                row->unconfirmed = false;
+                c->told -= row->told;
+                row->told = false;
+        }
+        if (next == SC_CLI_FREE)
                 free_row(c, row);
 }
 
@@ -192,6 +216,7 @@ void sc_cli_free_rows(struct sc_cli *c)
 {
         free_list(c, &c->unsent);
         free_list(c, &c->sent);
+        free_list(c, &c->held);
         drop_spare(c);
         sc_mem_release(c->mem, c->spare_page, sizeof *c->spare_page);
         sc_map_fini(&c->pages);

@@ -63,6 +63,7 @@ enum sc_effect_kind {
         SC_FX_NOTE,      /* text, id: one log line that somebody would act on; level in `status` */
         /* client */
         SC_FX_COMPLETE,  /* msg.result: the future ends, exactly once per task */
+        SC_FX_GRAPH,     /* msg.graph_done: the counts of a graph, whose COMPLETE is the next effect */
         SC_FX_CONFIRM,   /* msg.confirm: the answer to a cancel */
         SC_FX_DELIVER,   /* msg.output: new bytes, in order, each once; status 1 (restart): forget earlier ones */
         SC_FX_REPLY,     /* msg.*_row or msg.query_end; msg.confirm_many: the answer to a cancel of many */

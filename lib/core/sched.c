@@ -243,6 +243,8 @@ static void on_worker_msg(struct sc_sched *s, struct sched_link *l, const struct
 
 static void on_client_msg(struct sc_sched *s, struct sched_link *l, const struct sc_msg *m, struct sc_out *out)
 {
+        if (l->role == SC_ROLE_CLIENT)
+                s->speaking = l->index;
         switch (m->kind) {
         case SC_MSG_SUBMIT: sc_sched_on_submit(s, l, &m->submit, out); break;
         case SC_MSG_CANCEL: sc_sched_on_cancel(s, l, &m->cancel, out); break;
@@ -285,8 +287,10 @@ static void on_down(struct sc_sched *s, const struct sc_event *ev, struct sc_out
 static void on_acked(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out)
 {
         struct sched_link *l = sc_sched_link(s, ev->link);
-        if (l && l->role == SC_ROLE_CLIENT)
-                sc_sched_client_acked(s, l, ev->count, out);
+        if (!l || l->role != SC_ROLE_CLIENT)
+                return;
+        s->speaking = l->index;
+        sc_sched_client_acked(s, l, ev->count, out);
 }
 
 static void on_grant(struct sc_sched *s, const struct sc_event *ev)
@@ -328,13 +332,30 @@ static void handle(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         }
 }
 
+static bool is_to_pass_on(const struct sc_sched *s)
+{
+        return s->marked_first != SCHED_NONE || s->release != SCHED_NONE || !sc_list_empty(&s->graphs);
+}
+
+/* What the ends of this step mean for tasks that depend on them, and with those for clients that are gone. */
+static void pass_on(struct sc_sched *s, struct sc_out *out)
+{
+        if (!is_to_pass_on(s))
+                return;
+        sc_sched_graphs_todo(s, out);
+        sc_sched_clients_todo(s, out);
+        s->more = s->more || is_to_pass_on(s);
+}
+
 void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out)
 {
         SC_ASSERT(ev->now >= s->now);
         s->now      = ev->now;
         s->visits   = 0;
+        s->inputs_used = s->plans_told = 0;
         s->note_len = 0;
         s->more     = false;
+        s->speaking = SCHED_NONE;
         s->tight    = false;
         s->saying   = 0;
         bury(s);
@@ -347,6 +368,7 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         sc_sched_orphans_expire(s, out);
         sc_sched_claims_wake(s, out);
         sc_sched_plans_run(s, out); /* what has come back too late is not placed again */
+        pass_on(s, out);
         sc_sched_place(s, out);
         sc_sched_balance(s, out);
         sc_sched_grants_round(s, out);
@@ -472,6 +494,9 @@ void sc_sched_destroy(struct sc_sched *s)
         bury(s);
         sc_sched_bulks_fini(s);
         sc_sched_rows_fini(s);
+        sc_sched_edges_fini(s);
+        sc_mem_release(s->mem, s->inputs, s->inputs_cap * sizeof *s->inputs);
+        sc_mem_release(s->mem, s->told, s->told ? SC_EFFECTS_MAX * sizeof *s->told : 0);
         sc_sched_lanes_fini(s);
         peers_destroy(s);
         sc_sched_tallies_fini(s);

@@ -84,7 +84,8 @@ void sc_sched_on_cancel_many(struct sc_sched *s, struct sched_link *l, const str
 
 static bool is_its(const struct sched_bulk *b, const struct sched_task *t)
 {
-        const bool over = t->state == SC_STATE_FREE || t->state == SC_STATE_ORPHAN || t->state == SC_STATE_ENDED;
+        const bool over = t->state == SC_STATE_FREE || t->state == SC_STATE_ORPHAN || t->state == SC_STATE_ENDED ||
+                          t->state == SC_STATE_KEPT;
         if (over || sc_sched_counter(t->order) > b->order_max || t->id.lo > b->up_to)
                 return false;
         if (b->tag_len == 0)
@@ -96,7 +97,9 @@ static bool is_its(const struct sched_bulk *b, const struct sched_task *t)
 static void cancel(struct sc_sched *s, struct sched_bulk *b, struct sched_task *t, struct sc_out *out)
 {
         b->count += t->state != SC_STATE_CANCELLING;
-        if (sc_task_is_held(t->state))
+        if (t->kind == SC_TASK_GRAPH)
+                sc_sched_graph_cancel(s, t, b->force, true);
+        else if (sc_task_is_held(t->state))
                 sc_sched_stop(s, t, b->force, out);
         else
                 sc_sched_end_cancelled(s, t, SC_MOVE_CANCEL, out);

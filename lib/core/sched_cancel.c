@@ -131,13 +131,18 @@ void sc_sched_on_cancel(struct sc_sched *s, struct sched_link *l, const struct s
                 return;
         }
         struct sched_task *t = sc_sched_find(s, m->task);
-        if (!t || t->state == SC_STATE_ENDED || t->state == SC_STATE_ORPHAN) {
+        if (!t || t->state == SC_STATE_ENDED || t->state == SC_STATE_KEPT || t->state == SC_STATE_ORPHAN) {
                 confirm(out, l->id, m->task, SC_CANCEL_NOT_FOUND);
                 return;
         }
         if (sc_task_is_held(t->state)) {
                 if (remember(s, t, l, out))
                         sc_sched_stop(s, t, m->force, out);
+                return;
+        }
+        if (t->kind == SC_TASK_GRAPH) {
+                if (remember(s, t, l, out))
+                        sc_sched_graph_cancel(s, t, m->force, true);
                 return;
         }
         struct sc_id task = t->id;

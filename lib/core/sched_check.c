@@ -31,13 +31,16 @@ static void row_check(const struct sc_sched *s, const struct sched_task *t)
         SC_ASSERT(held == (t->worker != SCHED_NONE));
         SC_ASSERT((state == SC_STATE_ORPHAN) == (t->client == SCHED_NONE));
         SC_ASSERT(!(t->flags & SCHED_STARTED) || held);
-        SC_ASSERT(t->asks == SCHED_NONE || state == SC_STATE_CANCELLING);
+        SC_ASSERT(t->asks == SCHED_NONE || state == SC_STATE_CANCELLING ||
+                  (state == SC_STATE_WAITING && t->kind == SC_TASK_GRAPH));
         SC_ASSERT(!held || sc_sched_worker(s, t->worker));
         SC_ASSERT((state == SC_STATE_ORPHAN) <= (t->lane == SCHED_NONE));
-        SC_ASSERT(t->lane != SCHED_NONE || state == SC_STATE_ORPHAN || state == SC_STATE_ENDED);
+        SC_ASSERT(t->lane != SCHED_NONE || state == SC_STATE_ORPHAN || state == SC_STATE_ENDED ||
+                  state == SC_STATE_KEPT || t->kind == SC_TASK_GRAPH);
         SC_ASSERT(t->lane == SCHED_NONE || sc_sched_lane(s, t->lane)->client->self == t->client);
+        SC_ASSERT(state != SC_STATE_READY || !(t->flags & SCHED_BLOCKED));
         SC_ASSERT(state == SC_STATE_ORPHAN || sc_sched_client(s, t->client)->id == t->id.hi);
-        SC_ASSERT(t->losses < s->opt.losses_max || state == SC_STATE_ENDED);
+        SC_ASSERT(t->losses < s->opt.losses_max || state == SC_STATE_ENDED || state == SC_STATE_KEPT);
 }
 
 /* No row waits past its time, and none that has one is forgotten. */
@@ -48,7 +51,7 @@ static void plan_check(const struct sc_sched *s, const struct sched_task *t, con
         SC_ASSERT((plan->position == SC_HEAP_NOWHERE) == (plan->at == SC_NEVER));
         SC_ASSERT(plan->at == SC_NEVER || s->plans.at[plan->position] == plan);
         SC_ASSERT(plan->at > s->now || s->more);
-        SC_ASSERT(state == SC_STATE_BACKOFF || plan->wake_at == SC_NEVER);
+        SC_ASSERT(state == SC_STATE_BACKOFF || state == SC_STATE_WAITING || plan->wake_at == SC_NEVER);
         const bool held = sc_task_is_held(state);
         SC_ASSERT(held || (plan->limit_at == SC_NEVER && plan->release_at == SC_NEVER));
         SC_ASSERT(plan->release_at == SC_NEVER || state == SC_STATE_CANCELLING);
@@ -58,7 +61,8 @@ static void plan_check(const struct sc_sched *s, const struct sched_task *t, con
         SC_ASSERT(plan->release_at != SC_NEVER || plan->at <= plan->deadline_at);
         const bool counts = state == SC_STATE_READY || state == SC_STATE_BACKOFF || state == SC_STATE_ASSIGNED;
         SC_ASSERT(!counts || plan->at <= plan->queue_at);
-        SC_ASSERT(plan->at <= plan->wake_at && plan->at <= plan->limit_at && plan->at <= plan->release_at);
+        SC_ASSERT(state == SC_STATE_WAITING || plan->at <= plan->wake_at);
+        SC_ASSERT(plan->at <= plan->limit_at && plan->at <= plan->release_at);
 }
 
 static struct census rows_check(const struct sc_sched *s)
@@ -79,7 +83,7 @@ static struct census rows_check(const struct sc_sched *s)
                         plan_check(s, t, plan);
                         census.plans++;
                         census.timed += plan->position != SC_HEAP_NOWHERE;
-                        census.delayed += plan->wake_at != SC_NEVER;
+                        census.delayed += t->state == SC_STATE_BACKOFF && plan->wake_at != SC_NEVER;
                 }
                 census.last_chances += (t->flags & SCHED_IN_ALONE) != 0;
         }
@@ -153,8 +157,10 @@ static void welcome_check(const struct sc_sched *s, const struct sched_client *c
         if (l->welcomed || !sc_list_empty(&c->todo))
                 return;
         SC_ASSERT(c->mine.len > 0);
-        for (uint32_t at = c->mine.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_MINE].next)
-                SC_ASSERT(sc_sched_row(s, at)->state == SC_STATE_CANCELLING);
+        for (uint32_t at = c->mine.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_MINE].next) {
+                const struct sched_task *t = sc_sched_row(s, at);
+                SC_ASSERT(t->state == SC_STATE_CANCELLING || t->state == SC_STATE_KEPT || t->kind == SC_TASK_GRAPH);
+        }
 }
 
 static void client_check(const struct sc_sched *s, const struct sched_client *c)
@@ -165,7 +171,7 @@ static void client_check(const struct sc_sched *s, const struct sched_client *c)
         for (uint32_t at = c->mine.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_MINE].next) {
                 const struct sched_task *t = sc_sched_row(s, at);
                 SC_ASSERT(t->client == c->self);
-                bytes += t->state == SC_STATE_ENDED ? 0 : sc_sched_body(t).len;
+                bytes += t->state == SC_STATE_ENDED || t->state == SC_STATE_KEPT ? 0 : sc_sched_weight(t);
         }
         for (uint32_t at = c->ended.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_AT].next, place++) {
                 SC_ASSERT(sc_sched_row(s, at)->state == SC_STATE_ENDED);
@@ -176,7 +182,7 @@ static void client_check(const struct sc_sched *s, const struct sched_client *c)
         SC_ASSERT(c->unsent == SCHED_NONE || unsent == c->acks + c->sent);
         bool idle = c->link == 0 || c->resend || c->doomed;
         SC_ASSERT(idle || c->unsent != SCHED_NONE || c->ended.len == c->acks + c->sent);
-        SC_ASSERT(c->mine.len <= c->grant && c->grant <= s->opt.tasks_max);
+        SC_ASSERT(c->mine.len <= c->grant + s->releasing + (c->names ? c->acks : 0) && c->grant <= s->opt.tasks_max);
         welcome_check(s, c);
         const bool hungry = c->link != 0 && !c->doomed && (c->want > c->grant || c->want_kib > c->kib);
         SC_ASSERT(hungry == !sc_list_empty(&c->hungry));
@@ -263,4 +269,5 @@ void sc_sched_check(const struct sc_sched *s)
         sc_sched_check_lanes(s);
         sc_sched_check_amounts(s);
         bulks_check(s);
+        sc_sched_graph_check(s);
 }

@@ -26,13 +26,21 @@ void sc_sched_ended_remove(struct sc_sched *s, struct sched_task *t)
 
 static void result_send(struct sc_sched *s, struct sched_client *c, const struct sched_task *t, struct sc_out *out)
 {
+        c->sent++;
+        if (t->kind == SC_TASK_GRAPH) {
+                sc_sched_graph_done(t, &sc_out_send(out, c->link, SC_MSG_GRAPH_DONE)->graph_done);
+                return;
+        }
         struct sc_result *m = &sc_out_send(out, c->link, SC_MSG_RESULT)->result;
         m->task             = t->id;
         m->attempts         = t->attempt;
         m->losses           = t->losses;
         m->worker           = t->last_worker;
         sc_sched_outcome(t, &m->outcome);
-        c->sent++;
+        if (t->words >= SCHED_WORDS_DEPENDENCY) {
+                m->root        = t->order;
+                m->root_reason = (uint8_t)t->root_reason;
+        }
         s->saying += t->block_size;
 }
 
@@ -87,6 +95,11 @@ void sc_sched_welcome(struct sc_sched *s, struct sched_link *l, uint64_t known, 
                 .version = SC_VERSION_MAX, .id = s->opt.id, .epoch = s->opt.epoch, .known_up_to = known,
                 .silent_ms = s->opt.silent_ms, .name = { s->opt.name, strlen(s->opt.name) },
         };
+        if (l->role == SC_ROLE_CLIENT) {
+                m->features   = sc_sched_client(s, l->index)->names ? SC_FEATURE_AFTER : 0;
+                m->tasks_most = sc_sched_grant_most_tasks(s, sc_sched_client(s, l->index));
+                m->kib_most   = sc_sched_grant_most_kib(s);
+        }
 }
 
 /* The lane it used last is kept for it, until then. */
@@ -172,6 +185,7 @@ bool sc_sched_client_up(struct sc_sched *s, struct sched_link *l, const struct s
         l->index      = c->self;
         c->link       = ev->link;
         c->since      = s->now;
+        c->names      = (hello->features & SC_FEATURE_AFTER) != 0;
         c->name_len   = name_copy(c->name, hello->name);
         share_change(s, c, hello);
         s->client_links++;
@@ -231,14 +245,14 @@ void sc_sched_client_free(struct sc_sched *s, struct sched_client *c)
 
 /* ---- what is left to do ------------------------------------------------------------------------*/
 
-/* One row of a client that is gone for good.  What a worker holds stays until the worker answers. */
+/* One row of a client that is gone for good.  What a worker holds stays until the worker answers, a result as long as
+ * one of those reads it, and a graph until its last node has ended. */
 static void dismiss(struct sc_sched *s, struct sched_client *c, struct sched_task *t, struct sc_out *out)
 {
-        if (t->state == SC_STATE_ENDED) {
-                sc_sched_move(s, t, SC_MOVE_FORGET);
+        const bool graph = t->kind == SC_TASK_GRAPH;
+        if (t->state == SC_STATE_ENDED && sc_sched_let_go(s, t))
                 return;
-        }
-        if (!sc_task_is_held(t->state)) {
+        if (!sc_task_is_held(t->state) && t->state != SC_STATE_KEPT && !graph) {
                 sc_sched_end_cancelled(s, t, SC_MOVE_CANCEL, out);
                 return;
         }
@@ -246,7 +260,10 @@ static void dismiss(struct sc_sched *s, struct sched_client *c, struct sched_tas
         sc_sched_bulks_leave(c, t);
         sc_sched_queue_remove(s, &c->mine, SCHED_MINE, t);
         sc_sched_queue_add(s, &c->mine, SCHED_MINE, t);
-        sc_sched_stop(s, t, true, out);
+        if (sc_task_is_held(t->state))
+                sc_sched_stop(s, t, true, out);
+        else if (graph)
+                sc_sched_graph_abandon(s, t);
 }
 
 static bool dismiss_all(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
@@ -267,7 +284,7 @@ void sc_sched_client_ack(struct sc_sched *s, struct sched_client *c, struct sc_o
         c->acks--;
         if (c->stale > 0 && --c->stale == 0 && c->link != 0 && !c->doomed)
                 sc_sched_grant_tell(c, out);
-        sc_sched_move(s, sc_sched_row(s, c->ended.head), SC_MOVE_FORGET);
+        sc_sched_let_go(s, sc_sched_row(s, c->ended.head));
 }
 
 static bool acks_work(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
@@ -321,6 +338,10 @@ static void start_again(struct sc_sched *s, struct sched_client *c, struct sc_ou
 /* True: nothing more can be done for it now. */
 static bool todo_one(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
 {
+        if (c->names && c->self == s->speaking && c->acks > 0) {
+                s->more = true; /* what comes in the same frame may name what is confirmed by it */
+                return false;
+        }
         if (!acks_work(s, c, out))
                 return false;
         if (c->doomed && !dismiss_all(s, c, out))

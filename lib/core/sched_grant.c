@@ -34,6 +34,20 @@ static uint32_t free_kib(const struct sc_sched *s)
         return left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
 }
 
+uint32_t sc_sched_grant_most_tasks(const struct sc_sched *s, const struct sched_client *c)
+{
+        const uint32_t all    = s->opt.tasks_max - s->opt.tasks_max / 16;
+        const uint32_t most   = all < s->opt.client_tasks_max ? all : s->opt.client_tasks_max;
+        const uint32_t queued = c->tenant->queued_max;
+        return queued == 0 || most < queued ? most : queued;
+}
+
+uint32_t sc_sched_grant_most_kib(const struct sc_sched *s)
+{
+        const uint64_t all = s->opt.bytes_max / 1024;
+        return all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
+}
+
 static uint32_t kib_needed(const struct sched_client *c)
 {
         uint64_t kib = (c->body_bytes + 1023) / 1024;
@@ -91,6 +105,20 @@ static uint32_t raised(uint32_t have, uint32_t want, uint32_t left, uint32_t lea
         return have + smaller(want - have, most);
 }
 
+/* With less than its least it can send nothing: it gets both, however much of what is free that is, or neither. */
+static bool reach_least(const struct sc_sched *s, const struct sched_client *c, uint32_t *tasks, uint32_t *kib)
+{
+        if (c->least <= *tasks && c->least_kib <= *kib)
+                return true;
+        const uint32_t more = c->least > c->grant ? c->least - c->grant : 0;
+        const uint32_t wide = c->least_kib > c->kib ? c->least_kib - c->kib : 0;
+        if (more > tasks_for(s, c) || wide > lendable_kib(s, c))
+                return false;
+        *tasks = *tasks > c->least ? *tasks : c->least;
+        *kib   = *kib > c->least_kib ? *kib : c->least_kib;
+        return true;
+}
+
 static bool raise(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
 {
         if (c->mine.len > 0 && sc_sched_tight(s)) {
@@ -100,6 +128,8 @@ static bool raise(struct sc_sched *s, struct sched_client *c, struct sc_out *out
         uint32_t least = c->mine.len == 0 ? LARGEST_KIB : 0;
         uint32_t tasks = raised(c->grant, c->want, tasks_for(s, c), 0);
         uint32_t kib   = raised(c->kib, c->want_kib, lendable_kib(s, c), least);
+        if (!reach_least(s, c, &tasks, &kib))
+                return false;
         if (tasks == c->grant && kib == c->kib)
                 return false;
         set(s, c, tasks, kib);
@@ -119,6 +149,8 @@ void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct s
 {
         c->want        = smaller(m->tasks, s->opt.client_tasks_max);
         c->want_kib    = m->kib;
+        c->least       = smaller(m->least_tasks, c->want);
+        c->least_kib   = smaller(m->least_kib, c->want_kib);
         uint32_t tasks = c->want < c->grant ? c->want : c->grant;
         uint32_t kib   = c->want_kib < c->kib ? c->want_kib : c->kib;
         tasks          = tasks > c->mine.len ? tasks : smaller(c->mine.len, c->grant);
@@ -144,7 +176,7 @@ void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_
         uint32_t usual = left >= 2 * SCHED_GRANT_FIRST ? SCHED_GRANT_FIRST : SCHED_GRANT_FIRST - 1;
         uint32_t tasks = smaller(smaller(usual, most), tasks_for(s, c));
         uint32_t kib   = smaller(SCHED_KIB_FIRST, first_share(free_kib(s)));
-        c->want        = c->want_kib = 0;
+        c->want        = c->want_kib = c->least = c->least_kib = 0;
         set(s, c, c->grant + tasks, c->kib + kib);
         /* Whoever gets nothing at all is served when there is something again. */
         c->want     = c->grant == 0 ? 1 : c->want;

@@ -116,7 +116,8 @@ static bool may_place(struct sc_sched *s, const struct sc_out *out)
                 return false; /* one at a time, until there is memory */
         if (s->bytes > s->opt.bytes_max && s->ended_bytes > 0)
                 return false; /* results first; with none of them waiting, placing is what frees memory */
-        if (out->len < SC_EFFECTS_MAX - SCHED_ROOM_PLACE && s->visits < SC_ROWS_MAX)
+        if (out->len < SC_EFFECTS_MAX - SCHED_ROOM_PLACE && s->visits < SC_ROWS_MAX &&
+            s->inputs_used <= SCHED_INPUTS_STEP)
                 return true;
         s->more = true;
         return false;
@@ -152,6 +153,8 @@ static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, boo
                 .function = { f->name, f->name_len }, .body = sc_sched_body(t), .plan = lane->class->set->plan,
         };
         s->saying += m->spec.body.len;
+        if (t->flags & SCHED_NODE)
+                sc_sched_inputs(s, t, &m->spec);
 }
 
 /* ---- last chances ------------------------------------------------------------------------------*/

@@ -30,7 +30,7 @@ void sc_sched_plans_init(struct sc_sched *s)
 
 struct sched_plan *sc_sched_plan(const struct sched_task *t)
 {
-        return t->flags & SCHED_PLANNED ? (struct sched_plan *)(void *)t->block : NULL;
+        return t->flags & SCHED_PLANNED ? (struct sched_plan *)(void *)(t->block + sc_sched_head_size(t)) : NULL;
 }
 
 struct sc_view sc_sched_plan_tag(const struct sched_task *t)
@@ -149,6 +149,7 @@ static sc_ns next_at(const struct sched_task *t, const struct sched_plan *plan)
         case SC_STATE_FREE:
         case SC_STATE_ORPHAN:
         case SC_STATE_ENDED:
+        case SC_STATE_KEPT:
         case SC_STATES:
                 break;
         }
@@ -234,6 +235,12 @@ static sc_ns backoff_wait(const struct sc_sched *s, const struct sched_task *t, 
         const uint64_t high = base + base / 4 < most ? base * unit / 4 * 5 : most * unit;
         struct sc_rng  rng  = { s->opt.seed ^ t->run };
         return (sc_ns)(low + sc_rng_below(&rng, high - low + 1));
+}
+
+enum sc_task_move sc_sched_plan_unblock(const struct sc_sched *s, const struct sched_task *t)
+{
+        const struct sched_plan *plan = sc_sched_plan(t);
+        return plan && plan->wake_at != SC_NEVER && plan->wake_at > s->now ? SC_MOVE_DELAY : SC_MOVE_UNBLOCK;
 }
 
 enum sc_task_move sc_sched_plan_retry(struct sc_sched *s, struct sched_task *t)

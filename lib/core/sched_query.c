@@ -51,6 +51,7 @@ void sc_sched_stats(const struct sc_sched *s, sc_ns now, struct sc_status_row *o
                 .bytes_used          = s->bytes,
                 .bytes_max           = s->opt.bytes_max,
                 .tasks_max           = s->opt.tasks_max,
+                .tasks_kept          = s->count[SC_STATE_KEPT],
                 .version             = { version, sizeof version - 1 },
         };
         slots_count(s, out);
@@ -68,7 +69,7 @@ static enum sc_public_state public_end(const struct sched_task *t)
 static enum sc_public_state public_state(const struct sc_sched *s, const struct sched_task *t)
 {
         enum sc_task_state state = t->state;
-        if (state == SC_STATE_ENDED)
+        if (state == SC_STATE_ENDED || state == SC_STATE_KEPT)
                 return public_end(t);
         if (!sc_task_is_held(state))
                 return SC_PUBLIC_INACTIVE;

@@ -129,7 +129,7 @@ struct sched_task *sc_sched_row_new(struct sc_sched *s, struct sc_id id)
         t->self        = self;
         t->id          = id;
         t->state       = SC_STATE_FREE;
-        t->lane        = t->worker = t->client = t->child = t->asks = SCHED_NONE;
+        t->lane        = t->worker = t->client = t->child = t->asks = t->edges = SCHED_NONE;
         t->link[SCHED_AT] = t->link[SCHED_MINE] = (struct sched_pair){ SCHED_NONE, SCHED_NONE };
         chain_add(s, t);
         s->rows++;

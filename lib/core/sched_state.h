@@ -12,6 +12,7 @@
 #include "sc_mem.h"
 #include "sc_status.h"
 #include "sc_sched.h"
+#include "sched_graph.h"
 #include "task_fsm.h"
 
 #define SCHED_NONE UINT32_MAX
@@ -34,6 +35,7 @@ enum {
         SCHED_BACKOFF_MAX_MS = 60000, /* the longest wait before a retry, unless the plan says */
         SCHED_TALLIES_MAX  = 1024, /* workers that were lost and are remembered */
         SCHED_NOTE_SIZE    = 320,
+        SCHED_INPUTS_STEP  = 4096, /* results read by the runs that one step places, but for the last of them */
         SCHED_SETS_MAX     = 4096, /* requirement sets kept apart at once; the first is cpu=1 */
         SCHED_BITS         = 1024, /* functions whose index is below are looked up by a bit */
         SCHED_NEEDY_MAX    = 4096, /* classes that need anything else than cpu=1 */
@@ -60,25 +62,22 @@ enum {
 
 enum sched_link_pair { SCHED_AT, SCHED_MINE, SCHED_PAIRS };
 
-/* The queue that its state puts a row on hangs on AT; the rows of a client, or all orphans, on MINE. */
-struct sched_pair {
-        uint32_t next, prev;
-};
-
-struct sched_queue {
-        uint32_t head, tail, len;
-};
-
 enum { /* flags of a row */
         SCHED_STARTED  = 1 << 0, /* its run is reported to be running */
         SCHED_CHARGED  = 1 << 1, /* `run` is lost and counted among the losses */
         SCHED_FORCED   = 1 << 2, /* the worker is told to kill it */
         SCHED_VISITED  = 1 << 3, /* its client is gone for good, and it has been dealt with */
-        SCHED_PLANNED  = 1 << 4, /* the block starts with a plan */
+        SCHED_PLANNED  = 1 << 4, /* the block has a plan, at its start or behind the node */
         SCHED_IN_HEAP  = 1 << 5, /* ready, and not at the tail end of its class */
         SCHED_IN_ALONE = 1 << 6, /* ready for its last chance */
         SCHED_ALONE    = 1 << 7, /* runs its last chance; nothing may join it */
-        SCHED_ANSWERED = 1 << 8  /* `run` has failed by itself and was counted; the task waits to be tried again */
+        SCHED_ANSWERED = 1 << 8, /* `run` has failed by itself and was counted; the task waits to be tried again */
+        SCHED_MARKED   = 1 << 10, /* in the queue of rows whose end, or failed dependency, is to be passed on */
+        SCHED_IN_GRAPH = 1 << 11, /* counts in a graph */
+        SCHED_NODE     = 1 << 12, /* the block starts with a node or, of a graph's row, with a graph */
+        SCHED_BLOCKED  = 1 << 13, /* some dependency has not succeeded: it waits wherever else it would be ready */
+        SCHED_OPEN     = 1 << 14, /* ended while its graph was still coming in: nodes to come may read it */
+        SCHED_INNER    = 1 << 15  /* nobody waits for its result but other tasks */
 };
 
 enum sched_words {
@@ -89,24 +88,35 @@ enum sched_words {
         SCHED_WORDS_NOT_STARTED,
         SCHED_WORDS_OVERDUE_QUEUED,
         SCHED_WORDS_OVERDUE_BACKOFF,
-        SCHED_WORDS_OVERDUE_RUN
+        SCHED_WORDS_OVERDUE_RUN,
+        SCHED_WORDS_DEPENDENCY, /* from here on `order` and `root_reason` say whose end it was */
+        SCHED_WORDS_DEPENDENCY_CANCELLED
 };
 
 struct sched_task {
         struct sc_id      id;
         uint64_t          run;   /* the current or last one; an orphan's as its worker calls it */
-        uint64_t          order; /* place among all tasks; an orphan's epoch instead */
+        uint64_t          order; /* place among all tasks; an orphan's epoch, or the root of an end, instead */
         sc_ns             since; /* admitted, or first held */
         uint8_t          *block; /* until the end: plan if any, body; then: outcome with its bytes, or NULL */
         uint64_t          last_worker;
         uint32_t          block_size, self, lane, worker, client;
         struct sched_pair link[SCHED_PAIRS];
-        uint32_t          child; /* in a heap of ready rows */
+        uint32_t          child; /* in a heap of ready rows; or next of those that are marked */
         uint32_t          chain; /* next of the same bucket */
         uint32_t          asks;  /* who waits for the end of a cancel */
-        uint32_t          attempt, retries;
-        uint32_t          charged_us;  /* slot-time its shares were charged for the present run */
-        uint32_t          recalled_ms; /* of the scheduler's life; 0: never */
+        uint32_t          edges; /* first of the chain of those who wait for its end */
+        uint32_t          refs;  /* reads to come, and to-do lists that it is on */
+        uint32_t          attempt;
+        union {
+                uint32_t retries;
+                uint32_t graph; /* ended: the row of its graph, as long as that is there */
+        };
+        uint32_t          charged_us; /* slot-time its shares were charged for the present run */
+        union {
+                uint32_t recalled_ms; /* of the scheduler's life; 0: never */
+                uint32_t root_reason; /* ended */
+        };
         uint16_t          flags;
         uint8_t           losses, state, kind, spec_flags, reason, words;
 };
@@ -351,9 +361,10 @@ struct sched_client {
         uint32_t           sent;   /* how many of `ended` are sent and not confirmed */
         uint64_t           acks;   /* confirmed, rows not yet freed: always the first of `ended` */
         uint64_t           known, body_bytes, submitted;
-        uint32_t           grant, kib, want, want_kib;
+        uint32_t           grant, kib, want, want_kib, least, least_kib;
         uint32_t           stale;  /* first of `ended`: results that an earlier link may have brought already */
         bool               resend; /* `unsent` is to start at the first of `ended` once `acks` are worked off */
+        bool               names;  /* SC_FEATURE_AFTER */
         bool               doomed; /* all it asked is being cancelled; a new link is welcomed after that */
         sc_ns              since, grace_at;
         struct sc_list     todo, hungry, lost;
@@ -374,6 +385,7 @@ struct sc_sched {
         struct sc_sched_options opt;
         sc_ns                   now, start, claim_end;
         uint32_t                visits; /* rows seen in this step */
+        uint32_t                speaking; /* the client whose link this step's event came over, or SCHED_NONE */
         bool                    more;   /* work is left for the next step */
         bool                    tight;  /* something was put off in this step until there is memory */
         size_t                  saying; /* bytes of bodies and results that this step sends: frames will hold them */
@@ -389,6 +401,17 @@ struct sc_sched {
         struct sc_list      bulks; /* each in its turn */
         struct sched_ask   *ask;
         uint32_t            ask_cap, ask_free;
+        struct sched_edge **edge_page;
+        uint32_t            edge_page_cap, edge_made, edge_free, edge_spare; /* spare: on the free list */
+        uint32_t            marked_first, marked_last; /* rows, by their `child` */
+        uint32_t            release;   /* first edges of what ended rows still hold, by their `next` */
+        uint32_t            releasing; /* how many rows that are */
+        struct sc_list      graphs;    /* with something to do */
+        uint32_t            sweeps;
+        struct sc_view     *inputs;    /* of this step's ASSIGNs */
+        uint32_t            inputs_cap, inputs_used;
+        struct sc_plan     *told;      /* likewise; as many as a step may have effects */
+        uint32_t            plans_told;
 
         struct sc_map       function_map, set_map, crew_map; /* by hash */
         struct sc_map       parts; /* classes, levels, groups and lanes by what they are of */
@@ -468,6 +491,19 @@ static inline struct sched_client *sc_sched_client(const struct sc_sched *s, uin
         return s->client_at.at[index];
 }
 
+static inline struct sched_edge *sc_sched_edge(const struct sc_sched *s, uint32_t index)
+{
+        return &s->edge_page[index / SCHED_PAGE][index % SCHED_PAGE];
+}
+
+/* What heads the block, before the plan: a node, a graph, or nothing. */
+static inline size_t sc_sched_head_size(const struct sched_task *t)
+{
+        if (!(t->flags & SCHED_NODE))
+                return 0;
+        return t->kind == SC_TASK_GRAPH ? sizeof(struct sched_graph) : sizeof(struct sched_node);
+}
+
 static inline struct sched_class *sc_sched_class(const struct sc_sched *s, uint32_t index)
 {
         return s->classes.at[index];
@@ -534,9 +570,16 @@ void sc_sched_end_cancelled(struct sc_sched *s, struct sched_task *t, enum sc_ta
 void sc_sched_end_plainly(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, enum sc_reason reason,
                           enum sched_words words, struct sc_out *out);
 struct sc_view sc_sched_body(const struct sched_task *t);
+struct sc_view sc_sched_constants(const struct sched_task *t); /* of a node */
+uint32_t       sc_sched_weight(const struct sched_task *t);    /* bytes that its client is charged */
 void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out);
 bool sc_sched_outcome_fits(const struct sc_sched *s, const struct sched_task *t, const struct sc_outcome *outcome);
 void sc_sched_tasks_init(struct sc_sched *s);
+
+/* Of ended rows: gone unless somebody will read the result.  False: it is kept. */
+bool sc_sched_let_go(struct sc_sched *s, struct sched_task *t);
+/* A graph's row, all of whose nodes have ended: its block stays. */
+void sc_sched_end_graph(struct sc_sched *s, struct sched_task *t, enum sc_reason reason, struct sc_out *out);
 
 /* ---- sched_plan.c: what few tasks ask for in time ----------------------------------------------*/
 
@@ -550,6 +593,7 @@ void sc_sched_plan_moved(struct sc_sched *s, struct sched_task *t, enum sc_task_
 void sc_sched_plan_started(struct sc_sched *s, struct sched_task *t);
 void sc_sched_plan_tried(struct sc_sched *s, struct sched_task *t);
 bool sc_sched_plan_retries(const struct sched_task *t, const struct sc_outcome *outcome); /* worth another run? */
+enum sc_task_move sc_sched_plan_unblock(const struct sc_sched *s, const struct sched_task *t); /* UNBLOCK or DELAY */
 enum sc_task_move sc_sched_plan_retry(struct sc_sched *s, struct sched_task *t);          /* RETRY or DELAY */
 bool sc_sched_overdue(const struct sc_sched *s, const struct sched_task *t);
 void sc_sched_end_overdue(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out);
@@ -730,6 +774,8 @@ void sc_sched_welcome(struct sc_sched *s, struct sched_link *l, uint64_t known, 
 void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct sc_want *m, struct sc_out *out);
 void sc_sched_grant_tell(const struct sched_client *c, struct sc_out *out);
 void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_out *out);
+uint32_t sc_sched_grant_most_tasks(const struct sc_sched *s, const struct sched_client *c); /* that it may ever have */
+uint32_t sc_sched_grant_most_kib(const struct sc_sched *s);
 void sc_sched_grant_more(struct sc_sched *s, struct sched_client *c, struct sc_out *out);
 void sc_sched_grant_shrink(struct sc_sched *s, struct sched_client *c); /* without a link: what its rows need */
 void sc_sched_grants_round(struct sc_sched *s, struct sc_out *out);

@@ -15,17 +15,39 @@ void sc_sched_tasks_init(struct sc_sched *s)
         sc_sched_queue_init(&s->claims);
         sc_sched_queue_init(&s->orphans);
         sc_sched_plans_init(s);
+        sc_list_init(&s->graphs);
+        s->edge_free = s->release = s->marked_first = SCHED_NONE;
 }
 
 /* ---- the block ---------------------------------------------------------------------------------*/
+
+/* A block is: node or graph, plan, constants, body. */
+static size_t head_size(const struct sched_task *t)
+{
+        const struct sched_plan *plan = sc_sched_plan(t);
+        return sc_sched_head_size(t) + (plan ? sizeof *plan + plan->tag_len + plan->retry_len : 0);
+}
 
 struct sc_view sc_sched_body(const struct sched_task *t)
 {
         if (!t->block)
                 return (struct sc_view){ "", 0 };
-        const struct sched_plan *plan = sc_sched_plan(t);
-        const size_t             skip = plan ? sizeof *plan + plan->tag_len + plan->retry_len : 0;
+        size_t skip = head_size(t);
+        if (t->flags & SCHED_NODE)
+                skip += sc_sched_constants(t).len;
         return (struct sc_view){ t->block + skip, t->block_size - skip };
+}
+
+struct sc_view sc_sched_constants(const struct sched_task *t)
+{
+        const struct sched_node *node = sc_sched_node(t);
+        return (struct sc_view){ node ? t->block + head_size(t) : (const uint8_t *)"", node ? node->constants : 0 };
+}
+
+uint32_t sc_sched_weight(const struct sched_task *t)
+{
+        const struct sched_node *node = sc_sched_node(t);
+        return (uint32_t)sc_sched_body(t).len + (node ? node->weight : 0);
 }
 
 static void block_drop(struct sc_sched *s, struct sched_task *t)
@@ -36,6 +58,14 @@ static void block_drop(struct sc_sched *s, struct sched_task *t)
         t->block_size = 0;
 }
 
+/* What it depends on is let go; the row itself remembers its graph. */
+static void node_drop(struct sc_sched *s, struct sched_task *t)
+{
+        struct sched_node *node = sc_sched_node(t);
+        t->graph                = node->graph;
+        sc_sched_edges_release(s, t, node);
+}
+
 static void body_drop(struct sc_sched *s, struct sched_task *t)
 {
         const struct sched_plan *plan = sc_sched_plan(t);
@@ -43,17 +73,11 @@ static void body_drop(struct sc_sched *s, struct sched_task *t)
                 SC_ASSERT(plan->position == SC_HEAP_NOWHERE);
                 s->plan_count--;
         }
-        sc_sched_client(s, t->client)->body_bytes -= sc_sched_body(t).len;
+        sc_sched_client(s, t->client)->body_bytes -= sc_sched_weight(t);
+        if (t->flags & SCHED_NODE)
+                node_drop(s, t);
         block_drop(s, t);
-        t->flags &= (uint16_t)~SCHED_PLANNED;
-}
-
-static void outcome_drop(struct sc_sched *s, struct sched_task *t)
-{
-        s->ended_bytes -= t->block_size;
-        if (s->ended_bytes == 0)
-                s->ended_largest = 0;
-        block_drop(s, t);
+        t->flags &= (uint16_t)~(SCHED_PLANNED | SCHED_NODE | SCHED_BLOCKED);
 }
 
 static const struct sc_view no_bytes = { "", 0 };
@@ -122,8 +146,10 @@ void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out)
                 [SCHED_WORDS_OVERDUE_QUEUED]  = "its deadline came while it waited for a worker",
                 [SCHED_WORDS_OVERDUE_BACKOFF] = "its deadline came while it waited for its time",
                 [SCHED_WORDS_OVERDUE_RUN]     = "its deadline came while a worker had it",
+                [SCHED_WORDS_DEPENDENCY]      = "a task that it depends on did not succeed",
+                [SCHED_WORDS_DEPENDENCY_CANCELLED] = "a task that it depends on was cancelled",
         };
-        SC_ASSERT(t->state == SC_STATE_ENDED);
+        SC_ASSERT(t->state == SC_STATE_ENDED || t->state == SC_STATE_KEPT);
         if (t->block) {
                 *out = *(const struct sc_outcome *)(const void *)t->block;
                 return;
@@ -139,7 +165,9 @@ static void release(struct sc_sched *s, struct sched_task *t)
         SC_ASSERT(t->asks == SCHED_NONE);
         if (t->client != SCHED_NONE) {
                 struct sched_client *c = sc_sched_client(s, t->client);
-                outcome_drop(s, t);
+                block_drop(s, t);
+                if (s->sweeps > 0)
+                        sc_sched_graph_passes(s, t);
                 sc_sched_bulks_leave(c, t);
                 sc_sched_queue_remove(s, &c->mine, SCHED_MINE, t);
                 sc_sched_grant_shrink(s, c);
@@ -151,6 +179,11 @@ static void release(struct sc_sched *s, struct sched_task *t)
                         sc_sched_lane_drop(s, sc_sched_lane(s, t->lane));
         }
         sc_sched_row_free(s, t);
+}
+
+static struct sched_queue *open_of(const struct sc_sched *s, const struct sched_task *t)
+{
+        return &sc_sched_graph(sc_sched_row(s, t->graph))->open;
 }
 
 static void recalling(struct sc_sched *s, const struct sched_task *t, bool more)
@@ -179,8 +212,14 @@ static void leave(struct sc_sched *s, struct sched_task *t, enum sc_task_state t
                 sc_sched_queue_remove(s, &s->orphans, SCHED_MINE, t);
                 s->grants_freed = true;
         }
-        if (t->state == SC_STATE_ENDED)
+        if (t->state == SC_STATE_ENDED) {
+                s->ended_bytes -= t->block_size;
+                if (s->ended_bytes == 0)
+                        s->ended_largest = 0;
                 sc_sched_ended_remove(s, t);
+        }
+        if (t->state == SC_STATE_KEPT && (t->flags & SCHED_OPEN))
+                sc_sched_queue_remove(s, open_of(s, t), SCHED_AT, t);
         if (sc_task_is_held(t->state) && !sc_task_is_held(to))
                 sc_sched_detach(s, t);
 }
@@ -201,15 +240,22 @@ static void enter(struct sc_sched *s, struct sched_task *t, enum sc_task_state f
                 sc_sched_plan_moved(s, t, from);
         if (t->state == SC_STATE_ENDED)
                 sc_sched_ended_add(s, t);
+        if (t->state == SC_STATE_WAITING)
+                sc_sched_node_waits(s, t);
+        if (t->state == SC_STATE_KEPT && (t->flags & SCHED_OPEN))
+                sc_sched_queue_add(s, open_of(s, t), SCHED_AT, t);
         if (t->state == SC_STATE_FREE)
                 release(s, t);
 }
 
-/* The only place where a state is written.  After a move to FREE the row is gone. */
+/* The only place where a state is written.  After a move to FREE the row is gone.  What has dependencies that have not
+ * succeeded waits for them wherever it would be ready else: so a run comes back that was kept over our restart. */
 void sc_sched_move(struct sc_sched *s, struct sched_task *t, enum sc_task_move move)
 {
         enum sc_task_state from = t->state;
         enum sc_task_state to   = sc_task_next(from, move);
+        if (to == SC_STATE_READY && (t->flags & SCHED_BLOCKED))
+                to = SC_STATE_WAITING;
         if (from == to)
                 return;
         leave(s, t, to);
@@ -235,14 +281,27 @@ static void tally(struct sc_sched *s, const struct sched_task *t)
 
 static void tell(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
 {
+        const bool doomed = sc_sched_client(s, t->client)->doomed;
         tally(s, t);
-        if (sc_sched_client(s, t->client)->doomed) {
-                sc_sched_confirm_all(s, t, SC_CANCEL_CANCELED, out);
-                sc_sched_move(s, t, SC_MOVE_FORGET);
-                return;
-        }
-        sc_sched_result_offer(s, t, out);
-        sc_sched_confirm_all(s, t, t->reason == SC_REASON_CANCELLED ? SC_CANCEL_CANCELED : SC_CANCEL_FAILED, out);
+        if (t->edges != SCHED_NONE)
+                sc_sched_mark(s, t);
+        if ((t->flags & SCHED_IN_GRAPH) && t->graph != SCHED_NONE)
+                sc_sched_graph_count(s, t);
+        if (!doomed && !(t->flags & SCHED_INNER))
+                sc_sched_result_offer(s, t, out);
+        sc_sched_confirm_all(s, t, doomed || t->reason == SC_REASON_CANCELLED ? SC_CANCEL_CANCELED : SC_CANCEL_FAILED,
+                             out);
+        if (doomed || (t->flags & SCHED_INNER))
+                sc_sched_let_go(s, t);
+}
+
+bool sc_sched_let_go(struct sc_sched *s, struct sched_task *t)
+{
+        if ((t->flags & SCHED_OPEN) && (sc_sched_client(s, t->client)->doomed || !sc_sched_graph_is_open(s, t)))
+                t->flags &= (uint16_t)~SCHED_OPEN;
+        const bool kept = t->refs > 0 || (t->flags & SCHED_OPEN);
+        sc_sched_move(s, t, kept ? SC_MOVE_RETAIN : SC_MOVE_FORGET);
+        return !kept;
 }
 
 void sc_sched_end(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, const struct sc_outcome *outcome,
@@ -275,6 +334,17 @@ void sc_sched_end_cancelled(struct sc_sched *s, struct sched_task *t, enum sc_ta
                 sc_sched_end_plainly(s, t, move, SC_REASON_CANCELLED, SCHED_WORDS_CANCELLED, out);
 }
 
+void sc_sched_end_graph(struct sc_sched *s, struct sched_task *t, enum sc_reason reason, struct sc_out *out)
+{
+        sc_sched_move(s, t, SC_MOVE_FINISH);
+        if (t->flags & SCHED_PLANNED)
+                s->plan_count--;
+        t->flags &= (uint16_t)~SCHED_PLANNED;
+        s->ended_bytes += t->block_size;
+        t->reason = (uint8_t)reason;
+        tell(s, t, out);
+}
+
 /* ---- admission ---------------------------------------------------------------------------------*/
 
 static const char *spec_fault(const struct sc_spec *spec)
@@ -283,7 +353,7 @@ static const char *spec_fault(const struct sc_spec *spec)
                 return "a task of an unknown kind";
         if (spec->function.len > SC_NAME_MAX)
                 return "a function's name that is too long";
-        if ((spec->kind == SC_TASK_COMMAND) != (spec->function.len == 0))
+        if ((spec->kind == SC_TASK_FUNCTION) == (spec->function.len == 0))
                 return "a function without a name, or a command with one";
         if (spec->body.len > SC_BODY_MAX)
                 return "a task's body that is too big";
@@ -292,12 +362,10 @@ static const char *spec_fault(const struct sc_spec *spec)
         return sc_sched_plan_fault(spec->plan);
 }
 
-static const char *submit_fault(const struct sched_client *c, const struct sc_submit *m)
+static const char *submit_fault(const struct sc_sched *s, const struct sc_submit *m)
 {
-        SC_ASSERT(!c->doomed);
-        if (m->task.hi != c->id || m->task.lo == 0)
-                return "a task id that is not its own";
-        return spec_fault(&m->spec);
+        const char *fault = spec_fault(&m->spec);
+        return fault ? fault : sc_sched_node_fault(s, m);
 }
 
 /* What a submit needs in memory. */
@@ -313,12 +381,18 @@ static bool reserve(struct sc_sched *s, struct sched_client *c, const struct sc_
                     struct reserved *r)
 {
         const size_t plan = sc_sched_plan_size(spec);
-        *r                = (struct reserved){ .size = plan + spec->body.len };
+        *r                = (struct reserved){
+                .size = plan + sc_sched_node_size(spec) + sc_sched_constants_size(spec) + spec->body.len
+        };
         if (plan > 0 && !sc_heap_reserve(&s->plans, s->plan_count + 1u))
+                return false;
+        if (spec->plan && !sc_sched_node_reserve(s, spec))
                 return false;
         r->block = r->size > 0 ? sc_mem_alloc(s->mem, r->size) : NULL;
         if (r->size > 0 && !r->block)
                 return false;
+        if (spec->kind == SC_TASK_GRAPH)
+                return true;
         r->lane = sc_sched_lane_take(s, c, spec, needs, &r->full);
         if (r->lane || r->full)
                 return true;
@@ -335,12 +409,15 @@ static void fill(struct sc_sched *s, struct sched_task *t, struct sched_client *
         t->kind       = spec->kind;
         t->spec_flags = spec->flags;
         t->retries    = spec->retries;
+        if (sc_sched_node_size(spec) > 0)
+                t->flags |= SCHED_NODE;
         if (sc_sched_plan_size(spec) > 0)
                 sc_sched_plan_fill(s, t, spec);
-        struct sc_view body = sc_sched_body(t);
-        if (body.len > 0)
-                memcpy(t->block + (t->block_size - body.len), spec->body.ptr, body.len);
-        c->body_bytes += body.len;
+        if (spec->body.len > 0)
+                memcpy(t->block + (t->block_size - spec->body.len), spec->body.ptr, spec->body.len);
+        if (t->flags & SCHED_NODE)
+                sc_sched_node_fill(s, t, spec);
+        c->body_bytes += sc_sched_weight(t);
         s->bytes += t->block_size;
         sc_sched_queue_add(s, &c->mine, SCHED_MINE, t);
 }
@@ -367,7 +444,6 @@ static void refuse(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
 {
         static const char words[] = "more different needs, functions and priorities at once than are kept apart here";
         struct sc_outcome outcome = { .reason = SC_REASON_LIMIT, .text = { words, sizeof words - 1 } };
-        sc_sched_move(s, t, SC_MOVE_BLOCK);
         sc_sched_end(s, t, SC_MOVE_FAIL, &outcome, out);
 }
 
@@ -382,14 +458,34 @@ static void admit(struct sc_sched *s, struct sched_task *t, struct sched_client 
                 return;
         }
         fill(s, t, c, spec);
-        if (t->lane == SCHED_NONE) {
-                refuse(s, t, out);
-                return;
-        }
         bool delayed = (spec->flags & SC_SPEC_RESUBMITTED) && s->now < s->claim_end;
         if (!is_claim(t))
                 delayed = true;
-        sc_sched_move(s, t, delayed ? SC_MOVE_DELAY : SC_MOVE_ADMIT);
+        if ((t->flags & SCHED_BLOCKED) || t->lane == SCHED_NONE)
+                sc_sched_move(s, t, SC_MOVE_BLOCK);
+        else
+                sc_sched_move(s, t, delayed ? SC_MOVE_DELAY : SC_MOVE_ADMIT);
+}
+
+/* What is confirmed does not count, though it may not be worked off yet; when the table is full, it is. */
+static void acks_make_room(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
+{
+        if (!c->names && c->mine.len >= c->grant && c->acks > 0)
+                sc_sched_client_ack(s, c, out);
+        for (struct sc_list *at = s->todo_clients.next; s->rows >= s->opt.tasks_max && at != &s->todo_clients;
+             at = at->next) {
+                struct sched_client *other = SC_CONTAINER(at, struct sched_client, todo);
+                if (other->acks > 0)
+                        sc_sched_client_ack(s, other, out);
+        }
+}
+
+static bool is_granted(const struct sc_sched *s, const struct sched_client *c, const struct sc_spec *spec)
+{
+        const uint64_t weight = spec->body.len + sc_sched_constants_size(spec) +
+                                (spec->plan ? spec->plan->after.len : 0);
+        return c->mine.len - c->acks < (uint64_t)c->grant + s->releasing &&
+               c->body_bytes + weight <= c->kib * UINT64_C(1024) + SC_BODY_MAX;
 }
 
 /* What an orphan needs is known only now: until then it counts as one that needs what most do. */
@@ -409,19 +505,23 @@ void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct s
 {
         char                 text[SC_AMOUNTS_TEXT + 1];
         struct sc_view       needs;
-        struct sched_client *c     = sc_sched_client(s, l->index);
-        const char          *fault = submit_fault(c, m);
+        struct sched_client *c = sc_sched_client(s, l->index);
+        SC_ASSERT(!c->doomed);
+        if (m->task.hi != c->id || m->task.lo == 0) {
+                sc_sched_nonsense(s, l, SC_E_PROTOCOL, "a task id that is not its own", out);
+                return;
+        }
+        if (m->task.lo <= c->known)
+                return; /* said again after a break: it is here, or was, and its result is on its way */
+        acks_make_room(s, c, out); /* first: what it depends on must not go after it was looked at */
+        const char *fault = submit_fault(s, m);
         if (!fault && !sc_sched_needs(&m->spec, text, &needs))
                 fault = "needs that are not canonical";
         if (fault) {
                 sc_sched_nonsense(s, l, SC_E_PROTOCOL, fault, out);
                 return;
         }
-        if (m->task.lo <= c->known)
-                return; /* said again after a break: it is here, or was, and its result is on its way */
-        if (c->mine.len >= c->grant && c->acks > 0)
-                sc_sched_client_ack(s, c, out); /* what it has confirmed does not count, though a busy step left it */
-        if (c->mine.len >= c->grant || c->body_bytes + m->spec.body.len > c->kib * UINT64_C(1024) + SC_BODY_MAX) {
+        if (!is_granted(s, c, &m->spec)) {
                 sc_sched_nonsense(s, l, SC_E_FULL, "more tasks or bytes than it was granted", out);
                 return;
         }
@@ -455,6 +555,10 @@ void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct s
         t->block_size = (uint32_t)reserved.size;
         set_lane(s, t, reserved.lane);
         admit(s, t, c, &m->spec, out);
+        if (t->flags & SCHED_NODE)
+                sc_sched_node_admitted(s, t, out);
+        if (reserved.full)
+                refuse(s, t, out);
         sc_sched_grant_more(s, c, out);
 }
 

@@ -264,7 +264,8 @@ static void hold_answer(struct sc_sched *s, struct sched_worker *w, const struct
                 return;
         if (t && is_this(s, w, t, h))
                 return;
-        bool waits = t && (t->state == SC_STATE_READY || t->state == SC_STATE_BACKOFF);
+        bool waits = t && t->kind != SC_TASK_GRAPH && (t->state == SC_STATE_READY || t->state == SC_STATE_BACKOFF ||
+                                                       t->state == SC_STATE_WAITING);
         if (waits && keep(s, w, t, h))
                 answer(s, w, h, SC_MSG_KEEP, t->run, out);
         else

@@ -17,6 +17,9 @@ static const unsigned char table[SC_STATES][SC_MOVES] = {
         },
         [SC_STATE_WAITING] = {
                 [SC_MOVE_UNBLOCK]  = TO(READY),
+                [SC_MOVE_DELAY]    = TO(BACKOFF),  /* unblocked before its time */
+                [SC_MOVE_KEEP]     = TO(ASSIGNED), /* a run over our restart: it was unblocked before */
+                [SC_MOVE_FINISH]   = TO(ENDED),    /* a graph, all of whose nodes have ended */
                 [SC_MOVE_FAIL]     = TO(ENDED),
                 [SC_MOVE_CANCEL]   = TO(ENDED),
                 [SC_MOVE_TIME_OUT] = TO(ENDED),
@@ -67,6 +70,10 @@ static const unsigned char table[SC_STATES][SC_MOVES] = {
                 [SC_MOVE_EXPIRE] = TO(FREE),
         },
         [SC_STATE_ENDED] = {
+                [SC_MOVE_RETAIN] = TO(KEPT),
+                [SC_MOVE_FORGET] = TO(FREE),
+        },
+        [SC_STATE_KEPT] = {
                 [SC_MOVE_FORGET] = TO(FREE),
         },
 };

@@ -17,7 +17,8 @@
         X(CANCELLING, "cancelling")  /* a worker holds its run and is told to stop it */ \
         X(BACKOFF, "backoff")        /* not before a time: submitted so, or failed and to be tried again */ \
         X(ORPHAN, "orphan")          /* a worker holds a run that no client has claimed in this epoch */ \
-        X(ENDED, "ended")            /* its one ending is decided; the result is not yet confirmed */
+        X(ENDED, "ended")            /* its one ending is decided; the result is not yet confirmed */ \
+        X(KEPT, "kept")              /* ended and confirmed; somebody will still read the result */
 
 enum sc_task_state {
 #define SC_STATE_ENUM(name, text) SC_STATE_##name,
@@ -47,7 +48,8 @@ enum sc_task_state {
         X(TIME_OUT, "time out")   /* no worker has it, and the time it was to be started or ended by is past */ \
         X(RELEASE, "release")     /* past its deadline and stopped, and the worker does not answer */ \
         X(EXPIRE, "expire")       /* nobody claimed it */ \
-        X(FORGET, "forget")       /* the result is confirmed, or nobody wants it */
+        X(RETAIN, "retain")       /* the result is confirmed, or nobody wants it, but somebody will read it */ \
+        X(FORGET, "forget")       /* the result is confirmed, or nobody wants it, and nobody will read it */
 
 enum sc_task_move {
 #define SC_MOVE_ENUM(name, text) SC_MOVE_##name,

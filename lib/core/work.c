@@ -56,21 +56,58 @@ static void grant(struct sc_work *w, struct sc_out *out)
         effect->tasks            = credit(slots, w->told_prefetch);
 }
 
+/* What a run is told beside its specification: what it holds, and the results it reads. */
+static struct sc_plan plan_for(const struct sc_run *run, struct sc_views results)
+{
+        struct sc_plan plan = { .results = results };
+        if (run->share)
+                plan.needs = run->share->plan.needs;
+        return plan;
+}
+
+static unsigned char *copy_bytes(unsigned char *at, struct sc_view bytes, struct sc_view *out)
+{
+        *out = (struct sc_view){ at, bytes.len };
+        if (bytes.len > 0)
+                memcpy(at, bytes.ptr, bytes.len);
+        return at + bytes.len;
+}
+
+static struct sc_views results_of(const struct sc_spec *spec)
+{
+        return spec->plan ? spec->plan->results : (struct sc_views){ NULL, 0 };
+}
+
+/* Of its plan the results that it reads; for the rest see run->share. */
 static bool copy_spec(struct sc_work *w, struct sc_run *run, const struct sc_spec *spec)
 {
-        struct sc_spec_copy *copy = sc_work_get(w, sizeof *copy + spec->function.len + spec->body.len);
+        const struct sc_views results = results_of(spec);
+        size_t                size    = spec->function.len + spec->body.len + results.count * sizeof(struct sc_view);
+        for (uint32_t i = 0; i < results.count; i++)
+                size += results.at[i].len;
+        struct sc_spec_copy *copy = sc_work_get(w, sizeof *copy + size);
         if (!copy)
                 return false;
-        copy->spec              = *spec;
-        copy->spec.plan         = NULL; /* see run->share */
-        copy->spec.function.ptr = copy->bytes;
-        copy->spec.body.ptr     = copy->bytes + spec->function.len;
-        if (spec->function.len > 0)
-                memcpy(copy->bytes, spec->function.ptr, spec->function.len);
-        if (spec->body.len > 0)
-                memcpy(copy->bytes + spec->function.len, spec->body.ptr, spec->body.len);
+        struct sc_view *views = (struct sc_view *)(void *)copy->bytes;
+        unsigned char  *at    = copy->bytes + results.count * sizeof *views;
+        copy->spec            = *spec;
+        copy->plan            = plan_for(run, (struct sc_views){ views, results.count });
+        copy->spec.plan       = results.count > 0 ? &copy->plan : NULL;
+        at                    = copy_bytes(at, spec->function, &copy->spec.function);
+        at                    = copy_bytes(at, spec->body, &copy->spec.body);
+        for (uint32_t i = 0; i < results.count; i++)
+                at = copy_bytes(at, results.at[i], &views[i]);
         run->spec = copy;
         return true;
+}
+
+/* Without a copy: the ASSIGN lends it all. */
+static void start_at_once(struct sc_work *w, struct sc_run *run, const struct sc_spec *lent, struct sc_out *out)
+{
+        struct sc_spec spec = *lent;
+        w->plan             = plan_for(run, results_of(lent));
+        spec.plan           = w->plan.results.count > 0 ? &w->plan : NULL;
+        sc_run_start(w, run, &spec, out);
 }
 
 /* ---- links ------------------------------------------------------------------------------------- */
@@ -186,7 +223,7 @@ static void on_assign(struct sc_work *w, const struct sc_assign *assign, struct 
         }
         if (w->count[SC_RUN_QUEUED] == 1 && w->count[SC_RUN_OFFERED] == 0 && sc_work_busy(w) < w->slots &&
             sc_run_fits(w, run))
-                sc_run_start(w, run, &assign->spec, out);
+                start_at_once(w, run, &assign->spec, out);
         else if (!copy_spec(w, run, &assign->spec))
                 sc_run_fail(w, run, SC_REASON_LIMIT, "the worker has no memory for the arguments", out);
 }

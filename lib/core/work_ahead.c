@@ -38,7 +38,8 @@ static void tell(const struct sc_run *run, const struct sc_spec *spec, struct sc
         effect->msg.assign       = (struct sc_assign){
                 .task = run->task, .run = run->handle, .attempt = run->attempt, .spec = *spec
         };
-        effect->msg.assign.spec.plan = run->share ? &run->share->plan : NULL;
+        if (!spec->plan || spec->plan->results.count == 0)
+                effect->msg.assign.spec.plan = run->share ? &run->share->plan : NULL;
 }
 
 void sc_run_start(struct sc_work *w, struct sc_run *run, const struct sc_spec *spec, struct sc_out *out)

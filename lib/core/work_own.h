@@ -96,7 +96,8 @@ struct sc_run_output { /* of a run whose spec says SC_SPEC_STREAM */
 struct sc_spec_copy {
         struct sc_scrap scrap;
         struct sc_spec  spec;
-        unsigned char   bytes[];
+        struct sc_plan  plan;    /* of a spec that reads results */
+        unsigned char   bytes[]; /* views of those first */
 };
 
 enum { SC_INDICES_MAX = 64 };
@@ -193,6 +194,7 @@ struct sc_work {
         bool     told, draining, forced, closed, gave_up;
         uint64_t done, failed, cancelled;
         char     text[SC_TEXT_MAX + 1];
+        struct sc_plan plan; /* of the run that starts at once in this step */
 };
 
 static inline uint32_t sc_work_room(const struct sc_out *out)

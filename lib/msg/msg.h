@@ -33,7 +33,8 @@ enum {
         SC_AMOUNTS_TEXT  = 511,     /* bytes of such a list in its canonical form */
         SC_PRIORITY_MAX  = 1000,    /* priorities are -1,000 to 1,000 */
         SC_WEIGHT_MAX    = 1000000, /* weights are 1 to a million; 0 stands for 1,000 */
-        SC_RETRY_ON_MAX  = 127      /* bytes of a plan's retry_on */
+        SC_RETRY_ON_MAX  = 127,     /* bytes of a plan's retry_on */
+        SC_AFTER_MAX     = 131072   /* dependencies of one task, each read counted */
 };
 
 #define SC_FRAME_MAX (4u << 20) /* bytes of a frame with its header */
@@ -43,6 +44,11 @@ enum {
 struct sc_view {
         const void *ptr;
         size_t      len;
+};
+
+struct sc_views {
+        const struct sc_view *at;
+        uint32_t              count;
 };
 
 /* ---- kinds and who may send them ---------------------------------------------------------------*/
@@ -72,6 +78,7 @@ enum sc_role {
         X(RESULT, 32, SC_FROM_S) \
         X(CONFIRM, 33, SC_FROM_S) \
         X(CONFIRM_MANY, 34, SC_FROM_S) \
+        X(GRAPH_DONE, 35, SC_FROM_S) \
         X(ASSIGN, 48, SC_FROM_S) \
         X(STOP, 49, SC_FROM_S) \
         X(RECALL, 50, SC_FROM_S) \
@@ -99,15 +106,16 @@ const char *sc_msg_name(int kind);                       /* "SUBMIT"; "?" for a 
 bool        sc_msg_may_send(enum sc_role from, int kind); /* the rights table */
 const char *sc_role_name(enum sc_role role);             /* "worker" */
 
-/* RESULT and DONE are kept by their sender until acknowledged; the rest is rebuilt after a break. */
+/* RESULT, GRAPH_DONE and DONE are kept by their sender until acknowledged; the rest is rebuilt after a break. */
 static inline bool sc_msg_is_acked(int kind)
 {
-        return kind == SC_MSG_RESULT || kind == SC_MSG_DONE;
+        return kind == SC_MSG_RESULT || kind == SC_MSG_DONE || kind == SC_MSG_GRAPH_DONE;
 }
 
 /* ---- the pieces --------------------------------------------------------------------------------*/
 
-enum sc_task_kind { SC_TASK_FUNCTION = 0, SC_TASK_COMMAND = 1, SC_TASK_KINDS };
+/* A GRAPH runs nothing: it stands for the nodes that name it, and ends when all of them have. */
+enum sc_task_kind { SC_TASK_FUNCTION = 0, SC_TASK_COMMAND = 1, SC_TASK_GRAPH = 2, SC_TASK_KINDS };
 
 /* Why a task, or one run of it, ended as it did.  Order is the wire's. */
 #define SC_REASON_LIST(X) \
@@ -166,6 +174,24 @@ struct sc_plan {
         struct sc_view needs;    /* canonical amounts (amounts.h); empty: cpu=1 */
         struct sc_view tag;      /* for people and for cancels in bulk; <= SC_NAME_MAX */
         struct sc_view retry_on; /* which failures of its own are tried again: "1,70-79,timeout,signal"; empty: all */
+        /* Graphs.  `after` are dependencies, older tasks of the same client: 8 bytes each, a sequence with SC_AFTER_*
+         * (after.h).  Those that are read come first, in the order of the arguments that they become. */
+        struct sc_view after;
+        /* Results: in a SUBMIT those that are known already, one for each that is READ and ENDED; in an ASSIGN all that
+         * it reads.  They become the arguments that the body leaves open, in order. */
+        struct sc_views results;
+        uint32_t nodes;          /* a GRAPH: how many tasks will name it */
+        uint64_t graph;          /* sequence of the GRAPH it belongs to; 0: none */
+        uint32_t graph_flags;    /* SC_GRAPH_* */
+        uint32_t root_reason;    /* not 0: a dependency has ended so already, because of `root` ... */
+        uint64_t root;           /* ... a sequence; its own: it cannot run for that reason itself */
+};
+#define SC_AFTER_READ     (UINT64_C(1) << 63) /* its result is an argument */
+#define SC_AFTER_ENDED    (UINT64_C(1) << 62) /* the sender knows its end: nothing to wait for */
+#define SC_AFTER_SEQUENCE (SC_AFTER_ENDED - 1)
+enum {
+        SC_GRAPH_INNER     = 1, /* nobody waits for its RESULT: there is none */
+        SC_GRAPH_FAIL_FAST = 2  /* a GRAPH: the first failure cancels all that has not ended */
 };
 
 /* What the scheduler must know of a task; `body` it only carries (wire/body.h). */
@@ -177,7 +203,7 @@ struct sc_spec {
         uint64_t timeout_ms;       /* wall time per run; 0: none */
         struct sc_view function;   /* empty for a command */
         struct sc_view body;
-        const struct sc_plan *plan; /* NULL: nothing of it; an ASSIGN's has `needs` alone */
+        const struct sc_plan *plan; /* NULL: nothing of it; an ASSIGN's has `needs` and `results` alone */
 };
 enum {
         SC_SPEC_STREAM      = 1, /* output travels as OUTPUT records as it comes, not collected */
@@ -194,6 +220,10 @@ enum { SC_HOLD_RUNNING = 1, SC_HOLD_DONE = 2 };
 /* ---- the messages ------------------------------------------------------------------------------*/
 
 enum { SC_VERSION_MIN = 1, SC_VERSION_MAX = 1 };
+
+/* Optional abilities.  AFTER: a client that may name a task in `after` in the frame that confirms its RESULT, so what a
+ * frame confirms is forgotten after its records. */
+enum { SC_FEATURE_AFTER = 1, SC_FEATURES = SC_FEATURE_AFTER };
 
 struct sc_hello {
         uint32_t version_min, version_max;
@@ -222,6 +252,7 @@ struct sc_welcome {
         uint64_t epoch;
         uint64_t known_up_to;  /* clients: the highest sequence admitted; everything above is to be sent again */
         uint32_t silent_ms;    /* a link quiet for so long is dead */
+        uint32_t tasks_most, kib_most; /* clients: never granted more than that; 0: it does not say */
         struct sc_view name;
 };
 
@@ -264,13 +295,24 @@ struct sc_confirm_many {     /* it has gone over all of them */
 
 struct sc_want {             /* what the client could use: rows and KiB of arguments */
         uint32_t tasks, kib;
+        uint32_t least_tasks, least_kib; /* with less than both of these it can send nothing; 0: anything helps */
 };
 
 struct sc_result {
         struct sc_id      task;
         uint32_t          attempts, losses;
         uint64_t          worker; /* that ran it last; 0: none */
+        uint64_t          root;   /* sequence of the task whose end ended this one; 0: it was its own */
+        uint8_t           root_reason; /* how that ended */
         struct sc_outcome outcome;
+};
+
+struct sc_graph_done {       /* all nodes have ended; after the RESULTs of its targets */
+        struct sc_id task;   /* the GRAPH */
+        uint8_t      reason; /* success, cancelled, or dependency when some node failed */
+        uint8_t      root_reason;
+        uint64_t     root;   /* the first that failed; 0: none */
+        uint32_t     succeeded, failed, cancelled, skipped;
 };
 
 struct sc_assign {
@@ -329,6 +371,7 @@ struct sc_status_row {
         uint64_t tasks_submitted, tasks_done, tasks_failed, tasks_cancelled, runs_lost, runs_kept, stale_dropped;
         uint64_t bytes_used, bytes_max;
         uint32_t tasks_max;
+        uint32_t tasks_kept; /* ended, and kept for those who will read the result */
         struct sc_view version;
 };
 
@@ -402,6 +445,7 @@ struct sc_msg {
                 struct sc_want       want;
                 struct sc_result     result;
                 struct sc_confirm    confirm;
+                struct sc_graph_done graph_done;
                 struct sc_assign     assign;
                 struct sc_about_run  about; /* STOP RECALL KEEP DROP STARTED RETURNED */
                 struct sc_done       done;

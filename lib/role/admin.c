@@ -60,6 +60,7 @@ void sc_stats_from_row(scaler_scheduler_stats *s, const struct sc_status_row *ro
         s->tasks_max            = row->tasks_max;
         s->uptime_ms            = row->uptime_ms;
         s->epoch                = row->epoch;
+        s->tasks_kept           = row->tasks_kept;
 }
 
 static void take_worker(struct sc_request *r, const struct sc_msg *m)

@@ -72,6 +72,10 @@ static void carry_out(struct sc_cli_shell *x, const struct sc_effect *fx)
         case SC_FX_COMPLETE:
                 up->complete(x->role, &fx->msg.result);
                 break;
+        case SC_FX_GRAPH:
+                if (up->graph != NULL)
+                        up->graph(x->role, &fx->msg.graph_done);
+                break;
         case SC_FX_CONFIRM:
                 if (up->confirm != NULL)
                         up->confirm(x->role, &fx->msg.confirm);

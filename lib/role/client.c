@@ -221,7 +221,7 @@ static bool is_tight(const struct scaler_client *c)
 }
 
 /* Before anything is allocated for it. */
-static int knock(const struct scaler_client *c, scaler_error *err)
+int sc_client_knock(const struct scaler_client *c, scaler_error *err)
 {
         if (!is_tight(c))
                 return 0;
@@ -230,7 +230,7 @@ static int knock(const struct scaler_client *c, scaler_error *err)
 }
 
 /* Locked. */
-static int may_submit(const struct scaler_client *c, size_t count, scaler_error *err)
+int sc_client_may_submit(const struct scaler_client *c, size_t count, scaler_error *err)
 {
         if (c->admin)
                 return sc_error_set(err, SC_E_DENIED, "client: an admin client does not submit");
@@ -272,7 +272,7 @@ static int submit_futures(struct scaler_client *c, struct scaler_future **future
                           scaler_error *err)
 {
         sc_gate_lock(c->gate);
-        const int status = may_submit(c, count, err);
+        const int status = sc_client_may_submit(c, count, err);
         bool      first  = false;
         if (!status) {
                 line_up(c, futures, count, wanted);
@@ -291,7 +291,7 @@ int scaler_client_submit(scaler_client *c, const scaler_spec *spec, scaler_futur
         if (!c || !spec)
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no spec");
         struct scaler_future *f;
-        int                   status = knock(c, err);
+        int                   status = sc_client_knock(c, err);
         if (!status)
                 status = sc_client_make_future(c, spec, 0, &f, err);
         if (status)
@@ -313,7 +313,7 @@ int scaler_client_submit_many(scaler_client *c, const scaler_spec *specs, size_t
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no specs");
         if (count == 0)
                 return 0;
-        int status = knock(c, err);
+        int status = sc_client_knock(c, err);
         if (status)
                 return status;
         struct scaler_future **futures = sc_mem_array(c->mem, count, sizeof *futures);

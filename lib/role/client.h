@@ -81,6 +81,10 @@ void sc_client_end_unadmitted(struct scaler_client *c, struct scaler_future *f, 
 void sc_client_end_all(struct scaler_client *c, const char *why);
 bool sc_client_mark_posted(struct scaler_client *c); /* locked; true: the caller posts the front */
 
+/* Locked: may so many be submitted now, and futures with ids at the front. */
+int  sc_client_may_submit(const struct scaler_client *c, size_t count, scaler_error *err);
+int  sc_client_knock(const struct scaler_client *c, scaler_error *err); /* is there memory for more */
+
 /* A future for the spec, its body encoded; SC_E_INVALID, SC_E_TOO_BIG, SC_E_NOMEM with words. */
 int sc_client_make_future(struct scaler_client *c, const scaler_spec *spec, size_t index, struct scaler_future **out,
                           scaler_error *err);

@@ -3,6 +3,7 @@
  * a future or a request tells is written here, under the gate's lock.
  */
 #include "client.h"
+#include "job.h"
 
 #include <stdio.h>
 
@@ -18,15 +19,41 @@ static struct scaler_future *known(struct scaler_client *c, uint64_t sequence)
         return sc_map_get(&c->futures, (struct sc_id){ 0, sequence });
 }
 
-static void count_end(struct scaler_client *c, int reason)
+/* Locked.  What nodes without a future came to, now that their graph has ended. */
+static void count_inner(struct scaler_client *c, const struct scaler_future *f)
+{
+        const uint32_t good = f->counts.succeeded > f->told.succeeded ? f->counts.succeeded - f->told.succeeded : 0;
+        const uint32_t gone = f->counts.cancelled > f->told.cancelled ? f->counts.cancelled - f->told.cancelled : 0;
+        const uint32_t most = f->inner, done = good < most ? good : most;
+        const uint32_t left = most - done, cancelled = gone < left ? gone : left;
+        c->pending -= most;
+        c->succeeded += done;
+        c->cancelled += cancelled;
+        c->failed += left - cancelled;
+}
+
+/* Locked. */
+static void count_end(struct scaler_client *c, const struct scaler_future *f, int reason)
 {
         c->pending--;
-        if (reason == SC_REASON_SUCCESS)
+        if (f->graph)
+                count_inner(c, f);
+        else if (reason == SC_REASON_SUCCESS)
                 c->succeeded++;
         else if (reason == SC_REASON_CANCELLED)
                 c->cancelled++;
         else
                 c->failed++;
+}
+
+/* The graph ends after all of its nodes: so it is still there. */
+static void count_in_graph(struct scaler_client *c, const struct scaler_future *f, int reason)
+{
+        struct scaler_future *graph = f->graph_at != 0 ? known(c, f->graph_at) : NULL;
+        if (!graph)
+                return;
+        graph->told.succeeded += reason == SC_REASON_SUCCESS;
+        graph->told.cancelled += reason == SC_REASON_CANCELLED;
 }
 
 /* At the end of a pass, or when many have come together: under one lock, and with one call to whoever waits, since
@@ -46,7 +73,7 @@ static void tell_ended(struct scaler_client *c)
                 struct scaler_future *f = SC_CONTAINER(node, struct scaler_future, turn);
                 sc_future_end(f);
                 sc_queue_add(&adding, f);
-                count_end(c, f->outcome.reason);
+                count_end(c, f, f->outcome.reason);
                 sc_list_remove(&f->work);
         }
         sc_queue_added(&adding);
@@ -69,8 +96,20 @@ static void on_complete(void *role, const struct sc_result *result)
         struct scaler_future *f = sc_map_remove(&c->futures, (struct sc_id){ 0, result->task.lo });
         if (!f)
                 return; /* the front ended it already: it could not be admitted */
+        count_in_graph(c, f, result->outcome.reason);
         sc_future_keep(f, result);
         end_later(c, f);
+}
+
+static void on_graph(void *role, const struct sc_graph_done *done)
+{
+        struct scaler_client *c = role;
+        struct scaler_future *f = known(c, done->task.lo);
+        if (!f)
+                return;
+        sc_gate_lock(c->gate);
+        f->counts = *done;
+        sc_gate_unlock(c->gate);
 }
 
 static void on_confirm(void *role, const struct sc_confirm *confirm)
@@ -209,6 +248,7 @@ const struct sc_cli_shell_upcalls *sc_client_upcalls(void)
         static const struct sc_cli_shell_upcalls upcalls = {
                 .enter    = on_enter,
                 .complete = on_complete,
+                .graph    = on_graph,
                 .confirm  = on_confirm,
                 .deliver  = on_deliver,
                 .reply    = on_reply,
@@ -225,6 +265,7 @@ const struct sc_cli_shell_upcalls *sc_client_upcalls(void)
 
 void sc_client_end_unadmitted(struct scaler_client *c, struct scaler_future *f, int status)
 {
+        count_in_graph(c, f, SC_REASON_CLIENT);
         sc_future_keep_here(f, SC_REASON_CLIENT,
                             status == SC_E_STATE ? "the client is closed" : "out of memory in the client");
         end_later(c, f);
@@ -250,8 +291,16 @@ void sc_client_end_all(struct scaler_client *c, const char *why)
                 sc_gate_unlock(c->gate);
                 if (!node)
                         return;
-                sc_client_end_unadmitted(c, SC_CONTAINER(node, struct scaler_future, work), SC_E_STATE);
+                f = SC_CONTAINER(node, struct scaler_future, work);
+                if (f->graph)
+                        sc_job_end_targets(c, f->job, SC_E_STATE);
+                sc_client_end_unadmitted(c, f, SC_E_STATE);
         }
+}
+
+static int give(struct scaler_client *c, struct scaler_future *f, sc_ns now)
+{
+        return f->job ? sc_job_submit_one(c, f, now) : sc_cli_shell_submit(c->shell, &f->spec, f->id.lo, now);
 }
 
 static void submit_one(struct scaler_client *c, struct scaler_future *f, sc_ns now)
@@ -259,10 +308,17 @@ static void submit_one(struct scaler_client *c, struct scaler_future *f, sc_ns n
         int status = sc_map_reserve(&c->futures, c->futures.len + 1) ? 0 : SC_E_NOMEM;
         if (!status)
                 sc_map_put(&c->futures, (struct sc_id){ 0, f->id.lo }, f);
-        if (!status && (status = sc_cli_shell_submit(c->shell, &f->spec, f->id.lo, now)) != 0)
+        if (!status && (status = give(c, f, now)) != 0)
                 sc_map_remove(&c->futures, (struct sc_id){ 0, f->id.lo });
         if (status)
                 sc_client_end_unadmitted(c, f, status);
+}
+
+static void leave(struct scaler_client *c, struct scaler_future *f)
+{
+        f->at_front = false;
+        if (f->todo)
+                sc_list_add_tail(&c->todo, &f->work);
 }
 
 /* Locked.  What was asked of it while it stood at the front is done after it is submitted. */
@@ -271,11 +327,25 @@ static void leave_front(struct scaler_client *c, struct sc_list *submits)
         struct sc_list *node;
         while ((node = sc_list_take(&c->submits)) != NULL) {
                 struct scaler_future *f = SC_CONTAINER(node, struct scaler_future, work);
-                f->at_front             = false;
                 sc_list_add_tail(submits, &f->turn);
-                if (f->todo)
-                        sc_list_add_tail(&c->todo, &f->work);
+                leave(c, f);
+                for (size_t i = 0; f->graph && i < f->job->order_count; i++)
+                        if (f->job->items[f->job->order[i]].future)
+                                leave(c, f->job->items[f->job->order[i]].future);
         }
+}
+
+/* The job is done with when it is submitted, which the future may not outlive. */
+static void submit_job(struct scaler_client *c, struct scaler_future *f, sc_ns now)
+{
+        scaler_future_ref(f);
+        if (f->graph)
+                sc_job_submit_graph(c, f, now);
+        else
+                submit_one(c, f, now);
+        sc_job_destroy(f->job);
+        f->job = NULL;
+        scaler_future_unref(f);
 }
 
 static void submit_all(struct scaler_client *c, struct sc_list *submits, sc_ns now)
@@ -285,8 +355,11 @@ static void submit_all(struct scaler_client *c, struct sc_list *submits, sc_ns n
                 struct scaler_future *f    = SC_CONTAINER(node, struct scaler_future, turn);
                 struct sc_blob       *body = f->body; /* the core has its copy when submit_one returns */
                 f->body                    = NULL;
-                submit_one(c, f, now);
                 c->batch.records++;
+                if (f->job)
+                        submit_job(c, f, now);
+                else
+                        submit_one(c, f, now);
                 sc_blob_unref(body);
         }
 }

@@ -5,6 +5,8 @@
  */
 #include "future.h"
 
+#include <stdio.h>
+
 #include <string.h>
 
 #include "sc_assert.h"
@@ -33,6 +35,7 @@ void scaler_future_unref(scaler_future *f)
         sc_blob_unref(f->result);
         sc_blob_unref(f->errors);
         sc_blob_unref(f->body);
+        sc_job_destroy(f->job);
         if (f->text)
                 sc_mem_release(f->mem, f->text, f->text_len + 1);
         sc_queue_unref(f->queue);
@@ -85,6 +88,18 @@ static void keep_text(struct scaler_future *f, const char *text, size_t len)
         f->text_len = f->text ? len : 0;
 }
 
+/* Whose doing it was says more than that it was another's. */
+static void keep_root(struct scaler_future *f, const struct sc_result *r)
+{
+        char               text[SC_TEXT_MAX + 1], id[SC_ID_TEXT];
+        const struct sc_id root = { f->id.hi, r->root };
+        sc_id_format(root, id);
+        const int len = snprintf(text, sizeof text, "%s %s, which ended as %s",
+                                 f->graph ? "the first to fail was" : "it depends on", id,
+                                 sc_reason_name((int)r->root_reason));
+        keep_text(f, text, (size_t)len);
+}
+
 static void announce(struct scaler_future *f)
 {
         struct sc_adding adding = { 0 };
@@ -102,12 +117,18 @@ static uint8_t state_for(int reason)
 
 void sc_future_keep(struct scaler_future *f, const struct sc_result *r)
 {
-        f->outcome  = r->outcome;
-        f->attempts = r->attempts;
-        f->losses   = r->losses;
-        f->result   = keep(f, r->outcome.result);
-        f->errors   = keep(f, r->outcome.errors);
-        keep_text(f, r->outcome.text.ptr, r->outcome.text.len);
+        f->kept        = true;
+        f->outcome     = r->outcome;
+        f->attempts    = r->attempts;
+        f->losses      = r->losses;
+        f->root        = r->root;
+        f->root_reason = r->root_reason;
+        f->result      = keep(f, r->outcome.result);
+        f->errors      = keep(f, r->outcome.errors);
+        if (r->root != 0)
+                keep_root(f, r);
+        else
+                keep_text(f, r->outcome.text.ptr, r->outcome.text.len);
 }
 
 void sc_future_keep_here(struct scaler_future *f, int reason, const char *text)
@@ -269,6 +290,10 @@ int scaler_future_failure(const scaler_future *f, scaler_failure *out)
         failure.code     = f->outcome.code;
         failure.attempts = f->attempts;
         failure.losses   = f->losses;
+        if (f->root != 0) {
+                failure.root        = (scaler_id){ f->id.hi, f->root };
+                failure.root_reason = (int32_t)f->root_reason;
+        }
         if (f->text) {
                 const size_t len = f->text_len < sizeof failure.text - 1 ? f->text_len : sizeof failure.text - 1;
                 memcpy(failure.text, f->text, len);
@@ -294,6 +319,26 @@ int scaler_future_exit(const scaler_future *f, scaler_exit *out)
         e.peak_bytes = f->outcome.peak_kib * 1024;
         e.attempts   = f->attempts;
         return sc_sized_out(out, &e, sizeof e) ? 0 : SC_E_INVALID;
+}
+
+int scaler_future_graph(const scaler_future *f, scaler_graph_counts *out)
+{
+        if (sc_forked())
+                return SC_E_STATE;
+        if (!f || !out || !f->graph)
+                return SC_E_INVALID;
+        scaler_graph_counts counts;
+        scaler_init(&counts, sizeof counts);
+        sc_gate_lock(gate_of(f));
+        const bool ended = f->ended;
+        counts.succeeded = f->counts.succeeded;
+        counts.failed    = f->counts.failed;
+        counts.cancelled = f->counts.cancelled;
+        counts.skipped   = f->counts.skipped;
+        sc_gate_unlock(gate_of(f));
+        if (!ended)
+                return SC_E_STATE;
+        return sc_sized_out(out, &counts, sizeof counts) ? 0 : SC_E_INVALID;
 }
 
 /* ---- streamed output ------------------------------------------------------------------------------------ */

@@ -13,6 +13,9 @@
 #include "sc_list.h"
 
 struct scaler_client;
+struct sc_job;
+
+void sc_job_destroy(struct sc_job *job); /* job.h */
 
 struct sc_gate { /* counted: the client and each of its futures hold it */
         struct sc_mem        *mem;
@@ -59,7 +62,10 @@ struct scaler_future {
         struct sc_blob   *result, *errors;
         char             *text;    /* of text_len + 1 bytes, or NULL */
         size_t            text_len;
+        uint64_t          root;    /* whose end this one's was; 0: its own */
+        uint32_t          root_reason;
         bool              unkept;  /* for want of memory */
+        bool              kept;    /* the turn's: all this is written */
         /* locked from here */
         struct sc_list    work; /* on its client's list of things to do in a turn */
         uint8_t           todo; /* SC_FUTURE_* */
@@ -76,6 +82,13 @@ struct scaler_future {
         /* the client's, until the task is submitted */
         struct sc_blob *body;
         struct sc_spec  spec;
+        struct sc_job  *job; /* it depends on others, or is a graph; NULL: neither */
+        /* graphs */
+        uint64_t             graph_at; /* sequence of the graph that it is a target of; 0: none */
+        bool                 graph;    /* it stands for a whole graph: */
+        uint32_t             inner;    /* nodes without a future */
+        struct sc_graph_done counts;   /* locked: of all its nodes ... */
+        struct sc_graph_done told;     /* the turn's: ... and of its targets */
 };
 
 /* An end has two halves.  In the turn, without the lock: takes the outcome's bytes.  Locked: from now on it has ended;

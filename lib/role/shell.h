@@ -74,6 +74,7 @@ void  sc_work_shell_drain(struct sc_work_shell *x, sc_ns now);
 struct sc_cli_shell_upcalls {
         void (*enter)(void *role);
         void (*complete)(void *role, const struct sc_result *result);
+        void (*graph)(void *role, const struct sc_graph_done *done); /* its complete() comes next */
         void (*confirm)(void *role, const struct sc_confirm *confirm);
         void (*deliver)(void *role, const struct sc_output *output, bool restart);
         void (*reply)(void *role, const struct sc_msg *row);

@@ -6,6 +6,7 @@
 
 #include "body.h"
 #include "client.h"
+#include "job.h"
 #include "plan.h"
 #include "sc_buf.h"
 
@@ -35,7 +36,7 @@ static int check_common(const scaler_spec *s, size_t index, scaler_error *err)
         if (s->function && (!*s->function || strlen(s->function) > SC_NAME_MAX))
                 return invalid(err, index, "the function's name must have 1 to 127 bytes");
         if (s->arg_count > SC_ARGS_MAX)
-                return invalid(err, index, "more than 1,024 arguments");
+                return invalid(err, index, "more than 131,072 arguments");
         if (s->arg_count && (!s->args || s->command))
                 return invalid(err, index, s->command ? "a command has argv, not args" : "arg_count without args");
         return 0;
@@ -61,7 +62,24 @@ static int too_big(scaler_error *err, size_t index, int status)
         return sc_error_set(err, status, "spec %zu: %s", index, sc_status_text(status));
 }
 
-static int encode_args(struct sc_mem *mem, struct sc_buf *buf, const scaler_spec *s, size_t index, scaler_error *err)
+/* The bytes of an argument, or a place for the result of another task. */
+static int take_arg(struct sc_wiring *w, const scaler_arg *arg, size_t index, size_t position, struct sc_view *out,
+                    scaler_error *err)
+{
+        const bool refers = arg->kind >= SCALER_ARG_RESULT && arg->kind <= SCALER_ARG_FUTURE && !arg->reserved &&
+                            !arg->reserved2[0] && !arg->reserved2[1];
+        if (refers) {
+                *out = SC_ARG_RESULT;
+                return sc_wiring_arg(w, arg, index, position, err);
+        }
+        if (view_of(arg, out) == 0)
+                return 0;
+        return sc_error_set(err, SC_E_INVALID,
+                            "spec %zu: argument %zu: unknown kind, no bytes, or reserved room in use", index, position);
+}
+
+static int encode_args(struct sc_mem *mem, struct sc_buf *buf, const scaler_spec *s, size_t index, struct sc_wiring *w,
+                       scaler_error *err)
 {
         struct sc_view  few[16];
         struct sc_view *views = few;
@@ -69,10 +87,7 @@ static int encode_args(struct sc_mem *mem, struct sc_buf *buf, const scaler_spec
                 return too_big(err, index, SC_E_NOMEM);
         int status = 0;
         for (size_t i = 0; i < s->arg_count && !status; i++)
-                if ((status = view_of(&s->args[i], &views[i])) != 0)
-                        sc_error_set(err, status,
-                                     "spec %zu: argument %zu: unknown kind, no bytes, or reserved room in use", index,
-                                     i);
+                status = take_arg(w, &s->args[i], index, i, &views[i], err);
         if (!status && (status = sc_body_pack_args(buf, views, (uint32_t)s->arg_count)) != 0)
                 too_big(err, index, status);
         if (views != few)
@@ -164,22 +179,22 @@ static struct scaler_future *new_future(struct scaler_client *c, const scaler_sp
 }
 
 /* One blob: the plan if there is one, the function's name, then the body. */
-static bool keep_spec(struct scaler_future *f, const scaler_spec *s, const struct sc_plan *plan,
-                      const struct sc_buf *body)
+static bool keep_spec(struct sc_mem *mem, const scaler_spec *s, bool stream, const struct sc_plan *plan,
+                      const struct sc_buf *body, struct sc_item *item)
 {
         const size_t first = sc_plan_size(plan), name = s->function ? strlen(s->function) : 0;
         void        *data;
-        f->body = sc_blob_alloc(f->mem, first + name + body->len, &data);
-        if (!f->body)
+        item->body = sc_blob_alloc(mem, first + name + body->len, &data);
+        if (!item->body)
                 return false;
         char *at = (char *)data + first;
         if (name)
                 memcpy(at, s->function, name);
         if (body->len)
                 memcpy(at + name, body->data, body->len);
-        f->spec = (struct sc_spec){
-                .kind       = f->command ? SC_TASK_COMMAND : SC_TASK_FUNCTION,
-                .flags      = f->stream ? SC_SPEC_STREAM : 0,
+        item->spec = (struct sc_spec){
+                .kind       = s->command ? SC_TASK_COMMAND : SC_TASK_FUNCTION,
+                .flags      = stream ? SC_SPEC_STREAM : 0,
                 .priority   = s->priority,
                 .retries    = (uint32_t)s->retries,
                 .timeout_ms = (uint64_t)s->timeout_ms,
@@ -190,33 +205,84 @@ static bool keep_spec(struct scaler_future *f, const scaler_spec *s, const struc
         return true;
 }
 
-int sc_client_make_future(struct scaler_client *c, const scaler_spec *spec, size_t index, struct scaler_future **out,
-                          scaler_error *err)
+static int encode(struct scaler_client *c, const scaler_spec *s, size_t index, struct sc_wiring *w,
+                  const struct sc_plan *plan, struct sc_item *item, scaler_error *err)
 {
-        scaler_spec s;
-        if (!sc_sized_in(&s, sizeof s, spec))
-                return invalid(err, index, "without its size");
-        struct sc_plan_draft draft;
-        int                  status = check_common(&s, index, err);
-        if (!status)
-                status = sc_plan_read(&s, index, &draft, err);
-        if (status)
-                return status;
         struct sc_buf buf;
         bool          stream = false;
         sc_buf_init(&buf, c->mem, SC_BODY_MAX);
-        status                  = s.command ? encode_command(c->mem, &buf, s.command, index, err, &stream)
-                                            : encode_args(c->mem, &buf, &s, index, err);
-        struct scaler_future *f = status ? NULL : new_future(c, &s);
-        if (f) {
-                f->command = s.command != NULL;
-                f->stream  = stream;
+        item->first = w->count;
+        int status  = s->command ? encode_command(c->mem, &buf, s->command, index, err, &stream)
+                                 : encode_args(c->mem, &buf, s, index, w, err);
+        if (!status)
+                status = sc_wiring_after(w, s, index, err);
+        item->count = w->count - item->first;
+        if (!status && item->count > SC_AFTER_MAX)
+                status = sc_error_set(err, SC_E_TOO_BIG, "spec %zu: more than %d dependencies", index, SC_AFTER_MAX);
+        if (!status && !keep_spec(c->mem, s, stream, plan, &buf, item))
+                status = too_big(err, index, SC_E_NOMEM);
+        sc_buf_fini(&buf);
+        return status;
+}
+
+int sc_spec_take(struct scaler_client *c, const scaler_spec *spec, size_t index, struct sc_wiring *w,
+                 scaler_spec *copy, struct sc_item *item, scaler_error *err)
+{
+        if (!sc_sized_in(copy, sizeof *copy, spec))
+                return invalid(err, index, "without its size");
+        struct sc_plan_draft draft;
+        int                  status = check_common(copy, index, err);
+        if (!status)
+                status = sc_plan_read(copy, index, &draft, err);
+        return status ? status : encode(c, copy, index, w, draft.asked ? &draft.plan : NULL, item, err);
+}
+
+struct scaler_future *sc_spec_future(struct scaler_client *c, const scaler_spec *s, const struct sc_item *item)
+{
+        struct scaler_future *f = new_future(c, s);
+        if (!f)
+                return NULL;
+        f->command = item->spec.kind == SC_TASK_COMMAND;
+        f->stream  = (item->spec.flags & SC_SPEC_STREAM) != 0;
+        return f;
+}
+
+/* A task that depends on others is a job of one item. */
+static bool give_job(struct scaler_client *c, struct scaler_future *f, struct sc_wiring *w, struct sc_item *item)
+{
+        f->job = sc_job_create(c->mem, w, 1);
+        if (!f->job)
+                return false;
+        item->future         = f;
+        f->job->items[0]     = *item;
+        f->job->item_count   = 1;
+        item->body           = NULL;
+        return sc_job_make_room(f->job);
+}
+
+int sc_client_make_future(struct scaler_client *c, const scaler_spec *spec, size_t index, struct scaler_future **out,
+                          scaler_error *err)
+{
+        scaler_spec      s;
+        struct sc_wiring w;
+        struct sc_item   item = { .body = NULL };
+        sc_wiring_init(&w, c);
+        int                   status = sc_spec_take(c, spec, index, &w, &s, &item, err);
+        struct scaler_future *f      = status ? NULL : sc_spec_future(c, &s, &item);
+        bool                  good   = f != NULL;
+        if (good && item.count > 0) {
+                good = give_job(c, f, &w, &item);
+        } else if (good) {
+                f->spec   = item.spec;
+                f->body   = item.body;
+                item.body = NULL;
         }
-        if (!status && (!f || !keep_spec(f, &s, draft.asked ? &draft.plan : NULL, &buf))) {
+        if (!status && !good) {
                 scaler_future_unref(f);
                 status = too_big(err, index, SC_E_NOMEM);
         }
-        sc_buf_fini(&buf);
+        sc_blob_unref(item.body);
+        sc_wiring_fini(&w);
         if (!status)
                 *out = f;
         return status;

@@ -105,9 +105,33 @@ static void copy_args(struct scaler_task *t)
         }
 }
 
+/* Arguments that are results of other tasks come beside the body; false: not as many as it leaves open. */
+static bool take_results(struct scaler_task *t, const struct sc_assign *a)
+{
+        const struct sc_plan *plan  = a->spec.plan;
+        const uint32_t        count = plan ? plan->results.count : 0;
+        uint32_t              next  = 0;
+        for (uint32_t i = 0; i < t->arg_count; i++) {
+                if (!sc_arg_is_result(t->args[i]))
+                        continue;
+                if (next == count)
+                        return false;
+                t->args[i] = plan->results.at[next++];
+        }
+        return next == count;
+}
+
+static size_t result_bytes(const struct sc_assign *a)
+{
+        size_t size = 0;
+        for (uint32_t i = 0; a->spec.plan && i < a->spec.plan->results.count; i++)
+                size += a->spec.plan->results.at[i].len;
+        return size;
+}
+
 static struct scaler_task *new_task(struct scaler_worker *w, const struct sc_assign *a, uint32_t arg_count)
 {
-        const size_t        size = room_for(arg_count, a->spec.body.len);
+        const size_t        size = room_for(arg_count, a->spec.body.len + result_bytes(a));
         struct scaler_task *t    = sc_mem_alloc(w->mem, size);
         if (!t)
                 return NULL;
@@ -127,7 +151,9 @@ static struct scaler_task *new_task(struct scaler_worker *w, const struct sc_ass
         uint32_t  count;
         const int status = sc_body_unpack_args(a->spec.body, t->args, arg_count, &count);
         SC_ASSERT(status == 0 && count == arg_count);
-        copy_args(t);
+        t->complete = take_results(t, a);
+        if (t->complete)
+                copy_args(t);
         return t;
 }
 
@@ -174,6 +200,11 @@ void sc_task_run(struct scaler_worker *w, const struct sc_assign *a)
         }
         if (!t) {
                 sc_run_refused(w, a->run, 0, "out of memory in the worker");
+                return;
+        }
+        if (!t->complete) {
+                sc_mem_release(w->mem, t, t->size);
+                sc_run_refused(w, a->run, 0, "the results it reads are not those its arguments leave open");
                 return;
         }
         t->function = function;

@@ -106,6 +106,7 @@ static void carry_out(struct sc_work_shell *x, const struct sc_effect *fx)
                 break;
         case SC_FX_COMPLETE:
         case SC_FX_CONFIRM:
+        case SC_FX_GRAPH:
         case SC_FX_DELIVER:
         case SC_FX_REPLY:
         case SC_FX_ROOM:

@@ -28,6 +28,7 @@ struct scaler_task { /* a function's run, from RUN until it has returned and com
         _Atomic bool                  cancelled;
         /* the task's own thread, until its post */
         bool         failed, deferred;
+        bool         complete; /* all its arguments came */
         int32_t      code, returned;
         scaler_blob *result;
         char         text[SC_TEXT_MAX + 1];

@@ -1,5 +1,5 @@
 /*
- * Bodies: arguments are {1: [bytes ...]}, and no bytes at all when there are none; a command is a map
+ * Bodies: arguments are {1: [bytes or nil ...]}, and no bytes at all when there are none; a command is a map
  * of seven keys.  Sizes are computed first, so that a body is appended whole or not at all.
  */
 #include "body.h"
@@ -22,9 +22,10 @@ static bool add_array(size_t *size, const struct sc_view *items, uint32_t count)
 {
         *size += 1 + sc_size_count(count);
         for (uint32_t i = 0; i < count && *size <= SC_BODY_MAX; i++) {
-                if (items[i].len > SC_BODY_MAX)
+                const bool result = sc_arg_is_result(items[i]);
+                if (!result && items[i].len > SC_BODY_MAX)
                         return false;
-                *size += sc_size_bytes(items[i].len);
+                *size += result ? 1 : sc_size_bytes(items[i].len);
         }
         return *size <= SC_BODY_MAX;
 }
@@ -34,7 +35,7 @@ static uint8_t *put_array(uint8_t *at, uint8_t key, const struct sc_view *items,
         *at = key;
         at  = sc_put_array(at + 1, count);
         for (uint32_t i = 0; i < count; i++)
-                at = sc_put_bytes(at, items[i]);
+                at = sc_arg_is_result(items[i]) ? sc_put_nil(at) : sc_put_bytes(at, items[i]);
         return at;
 }
 
@@ -61,6 +62,16 @@ static bool fit_for_args(struct sc_view item)
 
 typedef bool (*fit_fn)(struct sc_view item);
 
+/* Bytes, or for arguments nil. */
+static bool get_item(struct sc_cursor *c, fit_fn fit, struct sc_view *out)
+{
+        if (fit == fit_for_args && sc_get_nil(c)) {
+                *out = SC_ARG_RESULT;
+                return true;
+        }
+        return sc_get_bytes(c, out);
+}
+
 /* An array of at most `limit` fit items; the first `max` go to `out`. */
 static bool get_array(struct sc_cursor *c, fit_fn fit, uint32_t limit, struct sc_view *out, uint32_t max,
                       uint32_t *count)
@@ -72,7 +83,7 @@ static bool get_array(struct sc_cursor *c, fit_fn fit, uint32_t limit, struct sc
                 return sc_get_fail(c, "too many items");
         for (uint32_t i = 0; i < n; i++) {
                 struct sc_view item;
-                if (!sc_get_bytes(c, &item))
+                if (!get_item(c, fit, &item))
                         return false;
                 if (!fit(item))
                         return sc_get_fail(c, "an item that no command can have");

@@ -9,7 +9,14 @@
 
 struct sc_buf;
 
-enum { SC_ARGS_MAX = 1024, SC_ARGV_MAX = 131072, SC_ENV_MAX = 65536, SC_NICE_MAX = 19 };
+enum { SC_ARGS_MAX = 131072, SC_ARGV_MAX = 131072, SC_ENV_MAX = 65536, SC_NICE_MAX = 19 };
+
+/* An argument that is a result of another task: it is not in the body. */
+#define SC_ARG_RESULT ((struct sc_view){ NULL, SIZE_MAX })
+static inline bool sc_arg_is_result(struct sc_view arg)
+{
+        return !arg.ptr && arg.len == SIZE_MAX;
+}
 
 /* 0, SC_E_NOMEM, SC_E_TOO_BIG. */
 int sc_body_pack_args(struct sc_buf *buf, const struct sc_view *args, uint32_t count);

@@ -201,6 +201,7 @@ static uint8_t *put_field(uint8_t *at, const struct sc_field *f, const struct sc
         case SC_FIELD_HOLDS:
                 return put_holds(at, f, &msg->hello);
         case SC_FIELD_PLAN: /* see put_plan */
+        case SC_FIELD_BLOBS: /* of a plan alone */
         case SC_FIELD_TYPES:
                 break;
         }
@@ -343,6 +344,7 @@ static bool get_field(struct sc_cursor *c, const struct sc_field *f, uint8_t *ba
                 return get_span(c, &nested->holds);
         case SC_FIELD_PLAN:
                 return get_span(c, &nested->plan);
+        case SC_FIELD_BLOBS: /* of a plan alone */
         case SC_FIELD_TYPES:
                 break;
         }
@@ -393,6 +395,8 @@ void sc_codec_arena_fini(struct sc_codec_arena *arena)
                 sc_mem_release(arena->mem, arena->functions, arena->functions_cap * sizeof(*arena->functions));
         if (arena->holds)
                 sc_mem_release(arena->mem, arena->holds, arena->holds_cap * sizeof(*arena->holds));
+        if (arena->results)
+                sc_mem_release(arena->mem, arena->results, arena->results_cap * sizeof(*arena->results));
         *arena = (struct sc_codec_arena){ .mem = NULL };
 }
 
@@ -500,14 +504,34 @@ static int finish_hello(const struct nested *nested, struct sc_codec_arena *aren
 
 /* ---- the record --------------------------------------------------------------------------------- */
 
-static int finish_plan(struct sc_view span, struct sc_plan *plan, struct sc_msg *msg, const char **why)
+static int get_results(struct sc_view span, struct sc_codec_arena *arena, const char **why)
+{
+        struct sc_cursor c = { .at = span.ptr, .end = (const uint8_t *)span.ptr + span.len };
+        uint32_t         count;
+        if (!sc_plan_results_count(&c, &count))
+                return refuse(why, c.why);
+        struct sc_view *results = grown(arena, arena->results, &arena->results_cap, count, sizeof(*results));
+        if (!results && count > 0) {
+                *why = "no memory for the results of a plan";
+                return SC_E_NOMEM;
+        }
+        arena->results = results;
+        if (!sc_plan_results_get(&c, results, count))
+                return refuse(why, c.why);
+        arena->plan.results = (struct sc_views){ count > 0 ? results : NULL, count };
+        return 0;
+}
+
+static int finish_plan(struct sc_view span, struct sc_codec_arena *arena, struct sc_msg *msg, const char **why)
 {
         struct sc_cursor c    = { .at = span.ptr, .end = (const uint8_t *)span.ptr + span.len };
         struct sc_spec  *spec = msg->kind == SC_MSG_SUBMIT ? &msg->submit.spec : &msg->assign.spec;
-        if (!sc_plan_map_get(&c, plan))
+        struct sc_view   results;
+        if (!sc_plan_map_get(&c, &arena->plan, &results))
                 return refuse(why, c.why);
-        spec->plan = sc_plan_map_is_empty(plan) ? NULL : plan;
-        return 0;
+        const int status = results.ptr ? get_results(results, arena, why) : 0;
+        spec->plan       = sc_plan_map_is_empty(&arena->plan) ? NULL : &arena->plan;
+        return status;
 }
 
 /* The head of a record: its kind, with the map to come. */
@@ -549,8 +573,9 @@ int sc_codec_unpack(const uint8_t *bytes, size_t len, size_t *cursor, struct sc_
                         return status;
         }
         msg.kind = (int)kind;
-        if (nested.plan.ptr && finish_plan(nested.plan, &arena->plan, &msg, why) != 0)
-                return SC_E_PROTOCOL;
+        const int status = nested.plan.ptr ? finish_plan(nested.plan, arena, &msg, why) : 0;
+        if (status != 0)
+                return status;
         memcpy(out, &msg, layout->size);
         *cursor = (size_t)(c.at - bytes);
         return 1;

@@ -27,6 +27,8 @@ struct sc_codec_arena {
         struct sc_hold *holds;
         uint32_t        functions_cap, holds_cap;
         struct sc_plan  plan;
+        struct sc_view *results; /* of the plan */
+        uint32_t        results_cap;
 };
 void sc_codec_arena_init(struct sc_codec_arena *arena, struct sc_mem *mem);
 void sc_codec_arena_fini(struct sc_codec_arena *arena);

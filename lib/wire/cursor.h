@@ -87,6 +87,12 @@ static inline uint8_t *sc_put_true(uint8_t *at)
         return at + 1;
 }
 
+static inline uint8_t *sc_put_nil(uint8_t *at)
+{
+        *at = 0xc0;
+        return at + 1;
+}
+
 /* The head of `count` elements or pairs: `fix` with the count in its low four bits, else wide, wide + 1. */
 static inline uint8_t *sc_put_count(uint8_t *at, uint8_t fix, uint8_t wide, uint32_t count)
 {
@@ -177,6 +183,15 @@ bool sc_get_text(struct sc_cursor *c, struct sc_view *out);
 bool sc_get_bytes(struct sc_cursor *c, struct sc_view *out);
 /* Passes over one value of any type. */
 bool sc_get_skip(struct sc_cursor *c);
+
+/* Takes a nil if there is one next; nothing has failed if not. */
+static inline bool sc_get_nil(struct sc_cursor *c)
+{
+        if (c->at == c->end || *c->at != 0xc0)
+                return false;
+        c->at++;
+        return true;
+}
 
 static inline uint32_t sc_be32(const uint8_t *at)
 {

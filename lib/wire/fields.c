@@ -93,6 +93,13 @@ static const struct sc_field plan[] = {
         FIELD(6, "needs", TEXT, offsetof(struct sc_plan, needs), 0, SC_AMOUNTS_TEXT),
         FIELD(7, "tag", TEXT, offsetof(struct sc_plan, tag), 0, SC_NAME_MAX),
         FIELD(8, "retry_on", TEXT, offsetof(struct sc_plan, retry_on), 0, SC_RETRY_ON_MAX),
+        FIELD(9, "after", BYTES, offsetof(struct sc_plan, after), 0, 8 * SC_AFTER_MAX),
+        FIELD(10, "results", BLOBS, offsetof(struct sc_plan, results), 0, SC_AFTER_MAX),
+        FIELD(11, "nodes", U32, offsetof(struct sc_plan, nodes), 0, UINT32_MAX),
+        FIELD(12, "graph", U64, offsetof(struct sc_plan, graph), 0, 0),
+        FIELD(13, "graph_flags", U32, offsetof(struct sc_plan, graph_flags), 0, SC_GRAPH_INNER | SC_GRAPH_FAIL_FAST),
+        FIELD(14, "root", U64, offsetof(struct sc_plan, root), 0, 0),
+        FIELD(15, "root_reason", U32, offsetof(struct sc_plan, root_reason), 0, SC_REASONS - 1),
 };
 
 static const struct sc_field welcome[] = {
@@ -104,6 +111,8 @@ static const struct sc_field welcome[] = {
         NUMBER64(6, "known_up_to", welcome.known_up_to),
         NUMBER32(7, "silent_ms", welcome.silent_ms),
         FIELD(8, "name", TEXT, AT(welcome.name), 0, SC_NAME_MAX),
+        NUMBER32(9, "tasks_most", welcome.tasks_most),
+        NUMBER32(10, "kib_most", welcome.kib_most),
 };
 
 static const struct sc_field bye[] = {
@@ -129,6 +138,8 @@ static const struct sc_field cancel_many[] = {
 static const struct sc_field want[] = {
         NUMBER32(1, "tasks", want.tasks),
         NUMBER32(2, "kib", want.kib),
+        NUMBER32(3, "least_tasks", want.least_tasks),
+        NUMBER32(4, "least_kib", want.least_kib),
 };
 
 static const struct sc_field result[] = {
@@ -136,7 +147,20 @@ static const struct sc_field result[] = {
         NUMBER32(3, "attempts", result.attempts),
         NUMBER32(4, "losses", result.losses),
         NUMBER64(5, "worker", result.worker),
+        NUMBER64(6, "root", result.root),
+        FIELD(7, "root_reason", U8, AT(result.root_reason), 0, SC_REASONS - 1),
         OUTCOME(result.outcome),
+};
+
+static const struct sc_field graph_done[] = {
+        TASK(graph_done.task),
+        NUMBER32(3, "succeeded", graph_done.succeeded),
+        NUMBER32(4, "failed", graph_done.failed),
+        NUMBER32(5, "cancelled", graph_done.cancelled),
+        NUMBER32(6, "skipped", graph_done.skipped),
+        NUMBER64(7, "root", graph_done.root),
+        FIELD(8, "root_reason", U8, AT(graph_done.root_reason), 0, SC_REASONS - 1),
+        FIELD(10, "reason", U8, AT(graph_done.reason), 0, SC_REASONS - 1),
 };
 
 static const struct sc_field confirm[] = {
@@ -219,6 +243,7 @@ static const struct sc_field status_row[] = {
         NUMBER64(23, "bytes_max", status_row.bytes_max),
         NUMBER32(24, "tasks_max", status_row.tasks_max),
         FIELD(25, "version", TEXT, AT(status_row.version), 0, SC_NAME_MAX),
+        NUMBER32(26, "tasks_kept", status_row.tasks_kept),
 };
 
 static const struct sc_field worker_row[] = {
@@ -292,11 +317,12 @@ static const struct sc_layout layouts[] = {
         [SC_MSG_BYE]          = KIND(bye, bye, 1, 0),
         [SC_MSG_SUBMIT]       = KIND_WITH(submit, submit, 1, 7, A_TASK),
         [SC_MSG_CANCEL]       = KIND(cancel, cancel, 3, A_TASK),
-        [SC_MSG_WANT]         = KIND(want, want, 2, 0),
+        [SC_MSG_WANT]         = KIND(want, want, 4, 0),
         [SC_MSG_CANCEL_MANY]  = KIND(cancel_many, cancel_many, 4, 0),
-        [SC_MSG_RESULT]       = KIND(result, result, 13, A_TASK),
+        [SC_MSG_RESULT]       = KIND(result, result, 15, A_TASK),
         [SC_MSG_CONFIRM]      = KIND(confirm, confirm, 3, A_TASK),
         [SC_MSG_CONFIRM_MANY] = KIND(confirm_many, confirm_many, 3, 0),
+        [SC_MSG_GRAPH_DONE]   = KIND(graph_done, graph_done, 9, A_TASK),
         [SC_MSG_ASSIGN]       = KIND_WITH(assign, assign, 1, 9, A_RUN),
         [SC_MSG_STOP]         = KIND(stop, about, 4, A_RUN),
         [SC_MSG_RECALL]       = KIND(recall, about, 3, A_RUN),

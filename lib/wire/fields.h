@@ -19,6 +19,7 @@ enum sc_field_type {
         SC_FIELD_BYTES, /* a view, msgpack bin */
         SC_FIELD_NAMES, /* functions of a HELLO: array of str */
         SC_FIELD_HOLDS, /* holds of a HELLO: array of maps */
+        SC_FIELD_BLOBS, /* results of a plan: array of bin */
         SC_FIELD_PLAN,  /* of a specification: a map; in the struct a pointer, NULL for none */
         SC_FIELD_TYPES
 };

@@ -47,9 +47,16 @@ static struct sc_view load_text(const struct sc_field *f, const void *plan)
         return text;
 }
 
+static bool is_view(const struct sc_field *f)
+{
+        return f->type == SC_FIELD_TEXT || f->type == SC_FIELD_BYTES;
+}
+
 static bool has(const struct sc_plan *plan, const struct sc_field *f)
 {
-        return f->type == SC_FIELD_TEXT ? load_text(f, plan).len > 0 : load_number(f, plan) > 0;
+        if (f->type == SC_FIELD_BLOBS)
+                return plan->results.count > 0;
+        return is_view(f) ? load_text(f, plan).len > 0 : load_number(f, plan) > 0;
 }
 
 static uint32_t field_count(const struct sc_plan *plan)
@@ -69,14 +76,28 @@ bool sc_plan_map_is_empty(const struct sc_plan *plan)
 
 size_t sc_plan_map_bound(const struct sc_plan *plan)
 {
-        return SC_PUT_HEAD_MAX + (size_t)sc_layout_plan.count * (1 + SC_PUT_NUMBER_MAX) + plan->needs.len +
-               plan->tag.len + plan->retry_on.len;
+        size_t bound = SC_PUT_HEAD_MAX + (size_t)sc_layout_plan.count * (1 + SC_PUT_NUMBER_MAX) + plan->needs.len +
+                       plan->tag.len + plan->retry_on.len + plan->after.len;
+        for (uint32_t i = 0; i < plan->results.count; i++)
+                bound += SC_PUT_HEAD_MAX + plan->results.at[i].len;
+        return bound;
+}
+
+static uint8_t *put_blobs(uint8_t *at, const struct sc_field *f, const struct sc_views *blobs)
+{
+        SC_ASSERT(blobs->count <= f->max);
+        at = sc_put_array(at, blobs->count);
+        for (uint32_t i = 0; i < blobs->count; i++) {
+                SC_ASSERT(blobs->at[i].len <= SC_RESULT_MAX);
+                at = sc_put_bytes(at, blobs->at[i]);
+        }
+        return at;
 }
 
 static uint8_t *put_text(uint8_t *at, const struct sc_field *f, struct sc_view text)
 {
         SC_ASSERT(text.len <= f->max);
-        return sc_put_text(at, text);
+        return f->type == SC_FIELD_TEXT ? sc_put_text(at, text) : sc_put_bytes(at, text);
 }
 
 uint8_t *sc_plan_map_put(uint8_t *at, const struct sc_plan *plan)
@@ -87,8 +108,10 @@ uint8_t *sc_plan_map_put(uint8_t *at, const struct sc_plan *plan)
                 if (!has(plan, f))
                         continue;
                 *at++ = f->key;
-                at    = f->type == SC_FIELD_TEXT ? put_text(at, f, load_text(f, plan))
-                                                 : sc_put_uint(at, load_number(f, plan));
+                if (f->type == SC_FIELD_BLOBS)
+                        at = put_blobs(at, f, &plan->results);
+                else
+                        at = is_view(f) ? put_text(at, f, load_text(f, plan)) : sc_put_uint(at, load_number(f, plan));
         }
         return at;
 }
@@ -98,7 +121,7 @@ uint8_t *sc_plan_map_put(uint8_t *at, const struct sc_plan *plan)
 static bool get_text(struct sc_cursor *c, const struct sc_field *f, struct sc_plan *plan)
 {
         struct sc_view text;
-        if (!sc_get_text(c, &text))
+        if (!(f->type == SC_FIELD_TEXT ? sc_get_text(c, &text) : sc_get_bytes(c, &text)))
                 return false;
         if (text.len > f->max)
                 return sc_get_fail(c, "a length is out of range");
@@ -117,30 +140,64 @@ static bool get_number(struct sc_cursor *c, const struct sc_field *f, struct sc_
         return true;
 }
 
-static bool get_field(struct sc_cursor *c, uint8_t key, struct sc_plan *plan)
+/* Passed over, and read when there is room for the views. */
+static bool get_span(struct sc_cursor *c, struct sc_view *span)
+{
+        const uint8_t *from = c->at;
+        if (!sc_get_skip(c))
+                return false;
+        *span = (struct sc_view){ from, (size_t)(c->at - from) };
+        return true;
+}
+
+static bool get_field(struct sc_cursor *c, uint8_t key, struct sc_plan *plan, struct sc_view *results)
 {
         for (size_t i = 0; i < sc_layout_plan.count; i++) {
                 const struct sc_field *f = &sc_layout_plan.fields[i];
-                if (f->key == key)
-                        return f->type == SC_FIELD_TEXT ? get_text(c, f, plan) : get_number(c, f, plan);
+                if (f->key != key)
+                        continue;
+                if (f->type == SC_FIELD_BLOBS)
+                        return get_span(c, results);
+                return is_view(f) ? get_text(c, f, plan) : get_number(c, f, plan);
         }
         return sc_get_skip(c);
 }
 
-bool sc_plan_map_get(struct sc_cursor *c, struct sc_plan *plan)
+bool sc_plan_map_get(struct sc_cursor *c, struct sc_plan *plan, struct sc_view *results)
 {
         uint32_t       count;
         struct sc_keys keys = { 0, 0 };
         *plan               = (struct sc_plan){ .not_before_ms = 0 };
+        *results            = (struct sc_view){ NULL, 0 };
         if (!sc_get_map(c, &count))
                 return false;
         for (uint32_t i = 0; i < count; i++) {
                 uint8_t key;
-                if (!sc_get_key(c, &keys, &key) || !get_field(c, key, plan))
+                if (!sc_get_key(c, &keys, &key) || !get_field(c, key, plan, results))
                         return false;
         }
+        if (plan->after.len % 8 != 0)
+                return sc_get_fail(c, "a list of dependencies is not made of whole ones");
         if (!sc_amounts_are_canonical(plan->needs))
                 return sc_get_fail(c, sc_not_canonical);
         return sc_retry_on_is_good(plan->retry_on, NULL) ||
                sc_get_fail(c, "a list of failures to try again after is not one");
+}
+
+bool sc_plan_results_count(struct sc_cursor *c, uint32_t *count)
+{
+        if (!sc_get_array(c, count))
+                return false;
+        return *count <= SC_AFTER_MAX || sc_get_fail(c, "a plan has too many results");
+}
+
+bool sc_plan_results_get(struct sc_cursor *c, struct sc_view *out, uint32_t count)
+{
+        for (uint32_t i = 0; i < count; i++) {
+                if (!sc_get_bytes(c, &out[i]))
+                        return false;
+                if (out[i].len > SC_RESULT_MAX)
+                        return sc_get_fail(c, "a length is out of range");
+        }
+        return true;
 }

@@ -17,15 +17,16 @@ KINDS = {
                   'epoch': 8, 'slots': 9, 'free_slots': 10, 'token': 11, 'name': 12, 'tenant': 13, 'functions': 14,
                   'holds': 15, 'weight': 16, 'running_max': 17, 'offers': 18}),
     'WELCOME': (2, {'magic': 1, 'version': 2, 'features': 3, 'id': 4, 'epoch': 5, 'known_up_to': 6, 'silent_ms': 7,
-                    'name': 8}),
+                    'name': 8, 'tasks_most': 9, 'kib_most': 10}),
     'BYE': (3, {'status': 1, 'why': 2}),
     'SUBMIT': (16, dict(TASK, **SPEC)),
     'CANCEL': (17, dict(TASK, force=3)),
-    'WANT': (18, {'tasks': 1, 'kib': 2}),
+    'WANT': (18, {'tasks': 1, 'kib': 2, 'least_tasks': 3, 'least_kib': 4}),
     'CANCEL_MANY': (19, {'ticket': 1, 'client': 2, 'up_to': 3, 'force': 4, 'tag': 5}),
-    'RESULT': (32, dict(TASK, attempts=3, losses=4, worker=5, **OUTCOME)),
+    'RESULT': (32, dict(TASK, attempts=3, losses=4, worker=5, root=6, root_reason=7, **OUTCOME)),
     'CONFIRM': (33, dict(TASK, outcome=3)),
     'CONFIRM_MANY': (34, {'ticket': 1, 'count': 2, 'status': 3}),
+    'GRAPH_DONE': (35, dict(TASK, succeeded=3, failed=4, cancelled=5, skipped=6, root=7, root_reason=8, reason=10)),
     'ASSIGN': (48, dict(RUN, attempt=4, **SPEC)),
     'STOP': (49, dict(RUN, force=4)),
     'RECALL': (50, RUN),
@@ -40,7 +41,7 @@ KINDS = {
     'STATUS_ROW': (81, {name: key for key, name in enumerate(
         'ticket epoch uptime_ms clients workers admins links tasks_waiting tasks_ready tasks_assigned '
         'tasks_ended_unacked orphans slots_total slots_busy tasks_submitted tasks_done tasks_failed tasks_cancelled '
-        'runs_lost runs_kept stale_dropped bytes_used bytes_max tasks_max version'.split(), 1)}),
+        'runs_lost runs_kept stale_dropped bytes_used bytes_max tasks_max version tasks_kept'.split(), 1)}),
     'WORKER_ROW': (82, {name: key for key, name in enumerate(
         'ticket worker slots credit assigned started functions done failed lost connected_ms name'.split(), 1)}),
     'CLIENT_ROW': (83, {name: key for key, name in enumerate(
@@ -49,7 +50,8 @@ KINDS = {
     'QUERY_END': (85, {'ticket': 1, 'next': 2, 'status': 3}),
 }
 PLAN = {'not_before_ms': 1, 'queue_ms': 2, 'deadline_ms': 3, 'backoff_ms': 4, 'backoff_max_ms': 5, 'needs': 6, 'tag': 7,
-        'retry_on': 8}
+        'retry_on': 8, 'after': 9, 'results': 10, 'nodes': 11, 'graph': 12, 'graph_flags': 13, 'root': 14,
+        'root_reason': 15}
 HOLD = {'client': 1, 'sequence': 2, 'run': 3, 'epoch': 4, 'flags': 5}
 
 
@@ -115,7 +117,8 @@ def lines_of(fields):
     for name, value in fields.items():
         for each in value if isinstance(value, list) else [value]:
             if name == 'plan':
-                yield from ('plan ' + part + ' ' + shown(of) for part, of in each.items())
+                for part, of in each.items():
+                    yield from ('plan ' + part + ' ' + shown(one) for one in (of if isinstance(of, list) else [of]))
             elif isinstance(each, dict):
                 yield 'holds ' + ' '.join(str(each[part]) for part in HOLD)
             else:
@@ -172,6 +175,12 @@ def vectors():
     yield good('a_submit_with_a_body_of_256_bytes', 'SUBMIT', **T, function='f', body=bytes(range(256)))
     yield good('a_submit_with_a_plan', 'SUBMIT', **T, function='f', plan={'deadline_ms': 60000, 'needs': 'gpu=1000'})
     yield good('a_submit_with_everything_in_its_plan', 'SUBMIT', **T, retries=3, function='f', body=b'\x80', plan=PLANNED)
+    yield good('a_submit_of_a_graph', 'SUBMIT', **T, kind=2, plan={'nodes': 4, 'graph_flags': 2, 'tag': 'nightly'})
+    yield good('a_submit_of_a_node', 'SUBMIT', client=1, sequence=5, function='f', body=b'\x81\x01\x92\xc0\xc0',
+               plan={'after': (3 | 1 << 63).to_bytes(8, 'little') + (3 << 62).to_bytes(8, 'little')
+                     + (4).to_bytes(8, 'little'), 'results': [b'known'], 'graph': 2, 'graph_flags': 1})
+    yield good('a_submit_whose_dependency_has_failed', 'SUBMIT', client=1, sequence=9, function='f',
+               plan={'after': (4 | 1 << 62).to_bytes(8, 'little'), 'root': 4, 'root_reason': 1})
     yield good('a_submit_with_a_plan_of_tomorrow', 'SUBMIT', 'accept',
                bytes.fromhex('92108301010202118303053f92c0807ec3'), client=1, sequence=2, plan={'deadline_ms': 5})
     yield good('a_submit_with_an_empty_plan', 'SUBMIT', 'accept', bytes.fromhex('921083010102021180'), client=1, sequence=2)
@@ -183,13 +192,19 @@ def vectors():
     yield good('a_forced_cancel', 'CANCEL', **T, force=True)
     yield good('an_empty_want', 'WANT')
     yield good('a_want', 'WANT', tasks=1000, kib=65535)
+    yield good('a_want_of_all_or_nothing', 'WANT', tasks=2048, kib=64, least_tasks=1001, least_kib=40)
     yield good('a_small_result', 'RESULT', **T, attempts=1, worker=W, result=b'\x31')
     yield good('a_result_with_all_sixteen_fields', 'RESULT', **T, attempts=3, losses=2, worker=W, **ENDED)
+    yield good('a_result_that_was_another_tasks_doing', 'RESULT', **T, root=1, root_reason=1, reason=6, text='no')
+    yield good('a_graph_done', 'GRAPH_DONE', **T, succeeded=7, failed=1, cancelled=2, skipped=3, root=5, root_reason=1,
+               reason=6)
     yield good('a_confirm', 'CONFIRM', **T, outcome=2)
     yield good('a_cancel_of_all', 'CANCEL_MANY')
     yield good('a_cancel_of_many', 'CANCEL_MANY', ticket=1, client=C, up_to=300, force=True, tag='night')
     yield good('a_confirm_of_many', 'CONFIRM_MANY', ticket=1, count=1000000, status=-6)
     yield good('an_assign', 'ASSIGN', **R, attempt=1, function='square', body=bytes.fromhex('810191c40107'))
+    yield good('an_assign_with_inputs', 'ASSIGN', **R, attempt=1, function='f', body=b'\x81\x01\x93\xc0\xc4\x01a\xc0',
+               plan={'results': [b'first', b'']})
     yield good('an_assign_with_needs', 'ASSIGN', **R, attempt=2, function='f', plan={'needs': 'cpu=2000,gpu=500,linux'})
     yield good('a_stop', 'STOP', **R, force=True)
     yield good('a_recall', 'RECALL', **R)

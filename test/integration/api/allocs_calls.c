@@ -287,6 +287,52 @@ static int client_submit_many(struct scene *s)
         return status;
 }
 
+/* Two that read a future, directly and behind each other. */
+static int client_submit_graph(struct scene *s)
+{
+        scaler_arg     first     = scaler_arg_future(s->future);
+        scaler_arg     second[2] = { scaler_arg_result(0), scaler_arg_named("a") };
+        const char    *names[2] = { "a", "b" };
+        scaler_spec    specs[2];
+        scaler_graph   graph;
+        scaler_id      id;
+        scaler_future *f = NULL, *whole = NULL;
+        scaler_init(&graph, sizeof graph);
+        graph.names = names;
+        graph.whole = &whole;
+        for (int i = 0; i < 2; i++) {
+                scaler_init(&specs[i], sizeof specs[i]);
+                specs[i].function  = "echo";
+                specs[i].args      = i == 0 ? &first : second;
+                specs[i].arg_count = i == 0 ? 1 : 2;
+        }
+        const int status = scaler_client_submit_graph(s->client, specs, 2, &graph, &f, &id, NULL);
+        sure((status == 1) == (f != NULL) && (status == 1) == (whole != NULL), "futures are given on success only");
+        scaler_future_unref(f);
+        scaler_future_unref(whole);
+        return status < 0 ? status : 0;
+}
+
+static void stage_graph(struct scene *s)
+{
+        scaler_spec  spec;
+        scaler_graph graph;
+        stage_up(s);
+        scaler_init(&spec, sizeof spec);
+        scaler_init(&graph, sizeof graph);
+        spec.function = "echo";
+        graph.whole   = &s->future;
+        sure(scaler_client_submit_graph(s->client, &spec, 1, &graph, NULL, NULL, NULL) == 1, "a graph");
+        sure(scaler_future_wait(s->future, WAIT_MS) == 0, "the end of a graph");
+}
+
+static int future_graph(struct scene *s)
+{
+        scaler_graph_counts counts;
+        scaler_init(&counts, sizeof counts);
+        return scaler_future_graph(s->future, &counts);
+}
+
 static int client_submit_wait(struct scene *s)
 {
         const char *const argv[] = { "true", NULL };
@@ -566,6 +612,7 @@ const struct allocs_row allocs_rows[] = {
         CALL(scaler_client_stats_get, stage_up, client_stats, NEVER, 0),
         CALL(scaler_client_submit, stage_up, client_submit, 0, 0),
         CALL(scaler_client_submit_many, stage_up, client_submit_many, 0, 0),
+        CALL(scaler_client_submit_graph, stage_ended, client_submit_graph, 0, 0),
         CALL(scaler_client_submit_wait, stage_up, client_submit_wait, 0, 0),
         CALL(scaler_client_wait_all, stage_running, client_wait_all, WAITS, 0),
         CALL(scaler_client_stop, stage_running, client_stop, WAITS, 0),
@@ -582,6 +629,7 @@ const struct allocs_row allocs_rows[] = {
         CALL(scaler_future_result, stage_ended, future_result, 0, 0),
         CALL(scaler_future_result, stage_running, future_result, WAITS | FINAL, ENDS),
         CALL(scaler_future_failure, stage_ended, future_others, NEVER, 0),
+        CALL(scaler_future_graph, stage_graph, future_graph, NEVER, 0),
         CALL(scaler_future_exit, stage_ended, future_others, NEVER, 0),
         CALL(scaler_future_detail, stage_ended, future_detail, 0, 0),
         CALL(scaler_future_output, stage_ended, future_output, 0, 0),

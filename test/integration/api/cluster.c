@@ -139,6 +139,20 @@ static int fn_log(scaler_task *t, void *ctx)
         return scaler_task_log(t, SCALER_LOG_INFO, "as asked");
 }
 
+static int fn_sum(scaler_task *t, void *ctx)
+{
+        int64_t sum = 0;
+        (void)ctx;
+        for (size_t i = 0; i < scaler_task_arg_count(t); i++) {
+                size_t         size;
+                const int64_t *arg = scaler_task_arg(t, i, &size);
+                if (size != sizeof *arg)
+                        return 1;
+                sum = (int64_t)((uint64_t)sum + (uint64_t)*arg); /* the stencil goes round */
+        }
+        return scaler_task_return_copy(t, &sum, sizeof sum);
+}
+
 static int fn_hasty(scaler_task *t, void *ctx)
 {
         (void)ctx;
@@ -164,7 +178,7 @@ void cluster_functions(struct cluster *c, int (*add)(void *to, const scaler_func
         } all[] = { { "echo", fn_echo },   { "fail", fn_fail },         { "code", fn_code },
                     { "block", fn_block }, { "stubborn", fn_stubborn }, { "attempt", fn_attempt },
                     { "defer", fn_defer }, { "big", fn_big },           { "aligned", fn_aligned },
-                    { "hasty", fn_hasty }, { "log", fn_log } };
+                     { "hasty", fn_hasty }, { "log", fn_log },           { "sum", fn_sum } };
         for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
                 scaler_function f;
                 scaler_init(&f, sizeof f);
@@ -225,6 +239,13 @@ void cluster_await_running(struct cluster *c, int n)
         const int running = c->gate->running;
         pthread_mutex_unlock(&c->gate->lock);
         ck_assert_int_ge(running, n);
+}
+
+void cluster_nap(struct cluster *c)
+{
+        pthread_mutex_lock(&c->gate->lock);
+        gate_nap(c->gate);
+        pthread_mutex_unlock(&c->gate->lock);
 }
 
 void cluster_down(struct cluster *c)

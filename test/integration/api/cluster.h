@@ -22,6 +22,7 @@ enum { WAIT_MS = 20000 }; /* far above what anything here takes, even under a sa
  * hasty      completes itself though it was not deferred
  * log        logs the line "as asked"
  * aligned    fails with the number of the first argument that is not aligned for every type
+ * sum        returns the sum of its arguments, int64 all of them
  * big        returns as many bytes as its first argument says
  */
 struct cluster {
@@ -34,6 +35,7 @@ struct cluster {
 void cluster_up(struct cluster *c, int slots);
 void cluster_up_with(struct cluster *c, int slots, const scaler_runtime_options *options);
 void cluster_down(struct cluster *c);
+void cluster_nap(struct cluster *c);                  /* two milliseconds, for polling what nothing tells of */
 void cluster_release(struct cluster *c);              /* block and stubborn return */
 void cluster_await_running(struct cluster *c, int n); /* until n of them have begun */
 void cluster_functions(struct cluster *c, int (*add)(void *to, const scaler_function *f), void *to);

@@ -19,6 +19,7 @@ struct rig {
         sc_ns           now;
         sc_link_id      link;
         uint64_t        epoch;
+        bool            unchecked; /* for tests so big that walking everything each step takes too long */
 };
 
 static struct rig    rig;
@@ -34,7 +35,8 @@ static inline void step(struct sc_event ev)
         out.len = 0;
         ev.now  = rig.now;
         sc_cli_step(rig.c, &ev, &out);
-        sc_cli_check(rig.c);
+        if (!rig.unchecked)
+                sc_cli_check(rig.c);
 }
 
 static inline bool setup_cli(const struct sc_cli_options *given, size_t fail_at)

@@ -56,8 +56,8 @@ START_TEST(results_and_ends_of_runs_are_kept_until_confirmed)
         int kept = 0;
         for (int kind = 0; kind < 300; kind++)
                 kept += sc_msg_is_acked(kind);
-        ck_assert_int_eq(kept, 2);
-        ck_assert(sc_msg_is_acked(SC_MSG_RESULT) && sc_msg_is_acked(SC_MSG_DONE));
+        ck_assert_int_eq(kept, 3);
+        ck_assert(sc_msg_is_acked(SC_MSG_RESULT) && sc_msg_is_acked(SC_MSG_DONE) && sc_msg_is_acked(SC_MSG_GRAPH_DONE));
 }
 END_TEST
 

@@ -62,7 +62,7 @@ static void bounds(const struct sc_field *f, char *text, size_t size)
 static void check_row(const char **at, const struct sc_field *f, const char *name)
 {
         static const char *types[SC_FIELD_TYPES] = { "u8",  "u32", "u64",   "i32",   "bool", "str",
-                                                     "str", "bin", "[str]", "[map]", "map" };
+                                                     "str", "bin", "[str]", "[map]", "[bin]", "map" };
         char               range[40], row[160];
         bounds(f, range, sizeof(range));
         snprintf(row, sizeof(row), "\n| %u | `%s` | %s | %s | ", (unsigned)f->key, f->name, types[f->type], range);

@@ -220,13 +220,13 @@ END_TEST
 START_TEST(unknown_keys_are_skipped_whatever_they_hold)
 {
         TAKEN("\x92\x12\x81\x7f\xc0", 1);
-        TAKEN("\x92\x12\x82\x03\x82\xa1k\x92\x01\x02\xa1l\xc3\x01\x06", 1);
-        TAKEN("\x92\x12\x81\x03\xc7\x02\x09zz", 1); /* ext 8 */
-        TAKEN("\x92\x12\x81\x03\xd4\x09z", 1);      /* fixext 1 */
-        TAKEN("\x92\x12\x81\x03\xcb\x01\x02\x03\x04\x05\x06\x07\x08", 1);
-        REFUSED("\x92\x12\x81\x03\xc1", "a value has a type that msgpack does not have");
-        REFUSED("\x92\x12\x81\x03\xc6\xff\xff\xff\xff", "a value is cut short");
-        REFUSED("\x92\x12\x81\x03\xdd\xff\xff\xff\xff", "a value is cut short");
+        TAKEN("\x92\x12\x82\x3e\x82\xa1k\x92\x01\x02\xa1l\xc3\x01\x06", 1);
+        TAKEN("\x92\x12\x81\x3e\xc7\x02\x09zz", 1); /* ext 8 */
+        TAKEN("\x92\x12\x81\x3e\xd4\x09z", 1);      /* fixext 1 */
+        TAKEN("\x92\x12\x81\x3e\xcb\x01\x02\x03\x04\x05\x06\x07\x08", 1);
+        REFUSED("\x92\x12\x81\x3e\xc1", "a value has a type that msgpack does not have");
+        REFUSED("\x92\x12\x81\x3e\xc6\xff\xff\xff\xff", "a value is cut short");
+        REFUSED("\x92\x12\x81\x3e\xdd\xff\xff\xff\xff", "a value is cut short");
 }
 END_TEST
 
@@ -601,6 +601,35 @@ START_TEST(a_hello_must_make_sense)
 }
 END_TEST
 
+START_TEST(dependencies_and_results_of_a_plan_keep_their_bounds)
+{
+        TAKEN(SUBMIT_1 "\x11\x81\x09\xc4\x08" "12345678", 1);
+        REFUSED(SUBMIT_1 "\x11\x81\x09\xc4\x07" "1234567", "a list of dependencies is not made of whole ones");
+        REFUSED(SUBMIT_1 "\x11\x81\x09\xa8" "12345678", "a value has the wrong type");
+        TAKEN(SUBMIT_1 "\x11\x81\x0a\x92\xc4\x01x\xc4\x00", 1);
+        TAKEN(SUBMIT_1 "\x11\x81\x0a\x90", 1);
+        REFUSED(SUBMIT_1 "\x11\x81\x0a\x91\xa1x", "a value has the wrong type");
+        REFUSED(SUBMIT_1 "\x11\x81\x0a\xc4\x01x", "a value has the wrong type");
+        REFUSED(SUBMIT_1 "\x11\x81\x0d\x04", "a number is out of range");
+        REFUSED(SUBMIT_1 "\x11\x81\x0f\x0c", "a number is out of range");
+        static uint8_t many[11 + SC_AFTER_MAX * 2 + 64];
+        for (uint32_t more = 0; more < 2; more++) {
+                const uint32_t count = SC_AFTER_MAX + more;
+                size_t         len   = sizeof(SUBMIT_1 "\x11\x81\x0a") - 1;
+                memcpy(many, SUBMIT_1 "\x11\x81\x0a", len);
+                many[len++] = 0xdd;
+                for (int shift = 24; shift >= 0; shift -= 8)
+                        many[len++] = (uint8_t)(count >> shift);
+                for (uint32_t i = 0; i < count; i++, len += 2)
+                        memcpy(many + len, "\xc4", 2);
+                if (more)
+                        refused(many, len, "a plan has too many results");
+                else
+                        taken(many, len, 1);
+        }
+}
+END_TEST
+
 START_TEST(a_hello_says_only_what_is_its_roles_to_say)
 {
         static const char not_worker[] = "only a worker offers amounts";
@@ -672,6 +701,7 @@ int main(void)
         tcase_add_test(tests, needs_that_are_not_canonical_are_refused);
         tcase_add_test(tests, a_list_of_failures_must_be_one);
         tcase_add_test(tests, the_texts_of_a_plan_keep_their_lengths);
+        tcase_add_test(tests, dependencies_and_results_of_a_plan_keep_their_bounds);
         tcase_add_test(tests, a_hello_says_only_what_is_its_roles_to_say);
         tcase_add_test(tests, a_hello_needs_the_magic);
         tcase_add_test(tests, a_hello_must_make_sense);

@@ -51,6 +51,7 @@ static bool is_left_out(const struct sc_field *f, const struct sc_msg *msg)
                 return msg->hello.function_count == 0;
         case SC_FIELD_HOLDS:
                 return msg->hello.hold_count == 0;
+        case SC_FIELD_BLOBS: /* of a plan alone */
         case SC_FIELD_PLAN:
                 return wire_plan(f, msg) == NULL;
         case SC_FIELD_MAGIC:
@@ -102,7 +103,16 @@ static void model_arrays(msgpack_packer *pk, const struct sc_field *f, const str
 
 static bool plan_has(const struct sc_plan *plan, const struct sc_field *f)
 {
-        return f->type == SC_FIELD_TEXT ? wire_view(f, plan).len > 0 : wire_number(f, plan) > 0;
+        if (f->type == SC_FIELD_BLOBS)
+                return plan->results.count > 0;
+        return f->type >= SC_FIELD_TEXT ? wire_view(f, plan).len > 0 : wire_number(f, plan) > 0;
+}
+
+static void model_blobs(msgpack_packer *pk, const struct sc_views *blobs)
+{
+        msgpack_pack_array(pk, blobs->count);
+        for (uint32_t i = 0; i < blobs->count; i++)
+                msgpack_pack_bin_with_body(pk, blobs->at[i].ptr, blobs->at[i].len);
 }
 
 static void model_plan(msgpack_packer *pk, const struct sc_plan *plan)
@@ -118,6 +128,10 @@ static void model_plan(msgpack_packer *pk, const struct sc_plan *plan)
                 msgpack_pack_uint8(pk, f->key);
                 if (f->type == SC_FIELD_TEXT)
                         model_text(pk, wire_view(f, plan));
+                else if (f->type == SC_FIELD_BYTES)
+                        msgpack_pack_bin_with_body(pk, wire_view(f, plan).ptr, wire_view(f, plan).len);
+                else if (f->type == SC_FIELD_BLOBS)
+                        model_blobs(pk, &plan->results);
                 else
                         msgpack_pack_uint64(pk, wire_number(f, plan));
         }
@@ -209,6 +223,15 @@ static const msgpack_object *value_of(const msgpack_object_map *map, uint8_t key
         return NULL;
 }
 
+static void check_blobs(const msgpack_object_array *array, const struct sc_views *blobs)
+{
+        ck_assert_uint_eq(array->size, blobs->count);
+        for (uint32_t i = 0; i < blobs->count; i++) {
+                ck_assert_uint_eq(array->ptr[i].via.bin.size, blobs->at[i].len);
+                ck_assert_mem_eq(array->ptr[i].via.bin.ptr, blobs->at[i].ptr, blobs->at[i].len);
+        }
+}
+
 static void check_plan(const msgpack_object_map *map, const struct sc_plan *plan)
 {
         uint32_t found = 0;
@@ -219,7 +242,9 @@ static void check_plan(const msgpack_object_map *map, const struct sc_plan *plan
                 ck_assert((value != NULL) == plan_has(plan, f));
                 if (!value)
                         continue;
-                if (f->type == SC_FIELD_TEXT)
+                if (f->type == SC_FIELD_BLOBS)
+                        check_blobs(&value->via.array, &plan->results);
+                else if (f->type >= SC_FIELD_TEXT)
                         ck_assert_mem_eq(value->via.str.ptr, wire_view(f, plan).ptr, value->via.str.size);
                 else
                         ck_assert(value->via.u64 == wire_number(f, plan));

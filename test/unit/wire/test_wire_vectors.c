@@ -23,6 +23,7 @@ struct vector {
         struct sc_view functions[8];
         struct sc_hold holds[8];
         struct sc_plan plan;
+        struct sc_view results[8]; /* of the plan */
         uint8_t        pool[POOL], bytes[BYTES_MAX];
         size_t         pool_len, bytes_len;
 };
@@ -116,7 +117,11 @@ static void set_plan(char *field)
         const struct sc_field *f       = field_of(&sc_layout_plan, field);
         struct sc_spec        *spec    = v.msg.kind == SC_MSG_SUBMIT ? &v.msg.submit.spec : &v.msg.assign.spec;
         spec->plan                     = &v.plan;
-        if (f->type == SC_FIELD_TEXT)
+        if (f->type == SC_FIELD_BLOBS) {
+                ck_assert_uint_lt(v.plan.results.count, sizeof v.results / sizeof v.results[0]);
+                v.results[v.plan.results.count++] = bytes_of(value);
+                v.plan.results.at                 = v.results;
+        } else if (f->type >= SC_FIELD_TEXT)
                 wire_set_view(f, &v.plan, bytes_of(value));
         else
                 wire_set_number(f, &v.plan, number_of(value));

@@ -207,6 +207,15 @@ static struct sc_view retry_on_of(struct wire_gen *gen, enum shape shape, char t
         return (struct sc_view){ text, len };
 }
 
+/* Of the largest plan one of a mebibyte: more would not fit into a frame with the rest. */
+static struct sc_views results_of(struct wire_gen *gen, enum shape shape, struct sc_view *room)
+{
+        const uint32_t count = shape == RANDOM ? (uint32_t)sc_rng_below(&gen->rng, GEN_RESULTS + 1) : 1;
+        for (uint32_t i = 0; i < count; i++)
+                room[i] = view_of(gen, 0, shape == RANDOM ? 300 : SC_RESULT_MAX, shape);
+        return (struct sc_views){ count > 0 ? room : NULL, count };
+}
+
 static const struct sc_plan *plan_of(struct wire_gen *gen, enum shape shape)
 {
         struct wire_plan *room = &gen->plans[gen->next_plan++ % GEN_PLANS];
@@ -217,9 +226,11 @@ static const struct sc_plan *plan_of(struct wire_gen *gen, enum shape shape)
                 const struct sc_field *f = &sc_layout_plan.fields[i];
                 if (is_number(f))
                         wire_set_number(f, plan, number_of(gen, f, shape));
-                else
+                else if (f->type != SC_FIELD_BLOBS)
                         wire_set_view(f, plan, view_of(gen, f->min, f->max, shape));
         }
+        plan->after.len &= ~(size_t)7;
+        plan->results = results_of(gen, shape, room->results);
         plan->deadline_ms += plan->deadline_ms == 0; /* a plan that asks for nothing is none */
         plan->needs    = amounts_of(gen, shape, room->needs);
         plan->retry_on = retry_on_of(gen, shape, room->retry_on);

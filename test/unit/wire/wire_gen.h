@@ -8,11 +8,12 @@
 #include "fields.h"
 #include "sc_rng.h"
 
-enum { GEN_HOLDS = SC_HOLDS_MAX, GEN_POOL = 1 << 20, GEN_PLANS = 64 };
+enum { GEN_HOLDS = SC_HOLDS_MAX, GEN_POOL = 1 << 20, GEN_PLANS = 64, GEN_RESULTS = 20 };
 
 struct wire_plan {
         struct sc_plan plan;
         char           needs[SC_AMOUNTS_TEXT + 1], retry_on[SC_RETRY_ON_MAX + 1];
+        struct sc_view results[GEN_RESULTS];
 };
 
 struct wire_gen {
