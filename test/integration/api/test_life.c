@@ -185,6 +185,48 @@ START_TEST(a_blocking_call_from_a_log_callback_is_refused_and_nothing_hangs)
 }
 END_TEST
 
+struct task_log {
+        scaler_client *client;
+        scaler_future *blocked; /* does not end before the callback has returned */
+        _Atomic int    lines;
+};
+
+static void log_of_a_task(void *ctx, const scaler_log_record *record)
+{
+        struct task_log *seen = ctx;
+        if (strcmp(record->role, "task") != 0)
+                return;
+        ck_assert_int_eq(scaler_client_wait_all(seen->client, WAIT_MS), SCALER_E_STATE);
+        ck_assert_int_eq(scaler_client_wait_ready(seen->client, WAIT_MS), SCALER_E_STATE);
+        ck_assert_int_eq(scaler_client_stop(seen->client, WAIT_MS), SCALER_E_STATE);
+        ck_assert_int_eq(scaler_future_wait(seen->blocked, WAIT_MS), SCALER_E_STATE);
+        ck_assert_int_eq(scaler_future_result(seen->blocked, WAIT_MS, NULL), SCALER_E_STATE);
+        ck_assert_int_eq(scaler_future_wait(seen->blocked, 0), SCALER_E_TIMEOUT); /* what does not wait may be asked */
+        scaler_future_unref(submit(seen->client, "echo", "x", 1));
+        atomic_fetch_add(&seen->lines, 1);
+}
+
+START_TEST(a_blocking_call_is_refused_when_the_line_is_a_tasks_own)
+{
+        struct cluster         c;
+        struct task_log        seen = { .lines = 0 };
+        scaler_runtime_options o;
+        scaler_init(&o, sizeof o);
+        o.log     = log_of_a_task;
+        o.log_ctx = &seen;
+        cluster_up_with(&c, 2, &o);
+        seen.client  = c.client;
+        seen.blocked = submit(c.client, "block", "", 0);
+        cluster_await_running(&c, 1);
+        expect_text(submit(c.client, "log", "", 0), "");
+        ck_assert_int_eq(atomic_load(&seen.lines), 1);
+        cluster_release(&c);
+        expect_text(seen.blocked, "");
+        ck_assert_int_eq(scaler_client_wait_all(c.client, WAIT_MS), 0); /* the callback's own task, too */
+        cluster_down(&c);
+}
+END_TEST
+
 /* ---- host driven ------------------------------------------------------------------------------------------- */
 
 START_TEST(a_host_turns_the_runtime_by_its_descriptor)
@@ -631,6 +673,7 @@ int main(void)
         tcase_add_test(t, each_allocation_may_fail_once_and_nothing_leaks_or_hangs);
         tcase_add_test(t, a_runtime_holds_no_more_memory_than_it_may);
         tcase_add_test(t, a_blocking_call_from_a_log_callback_is_refused_and_nothing_hangs);
+        tcase_add_test(t, a_blocking_call_is_refused_when_the_line_is_a_tasks_own);
         tcase_add_test(t, a_host_turns_the_runtime_by_its_descriptor);
         tcase_add_test(t, a_blocking_call_on_a_host_driven_runtime_turns_it);
         tcase_add_test(t, turn_and_descriptor_are_the_hosts_alone);
