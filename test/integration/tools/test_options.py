@@ -1,7 +1,8 @@
 """The command lines of all tools: help, versions, limits, and mistakes named in one line."""
 import os
+import subprocess
 
-from harness import ToolTest, main, run
+from harness import ToolTest, main, run, tool
 
 SERVERS = ["scaler-scheduler", "scaler-worker", "scaler-ctl"]
 ALL = SERVERS + ["scaler-run"]
@@ -64,6 +65,14 @@ class Options(ToolTest):
                 self.assertTrue(done.stdout.startswith(b"usage: " + name.encode()))
             for flag in ("--version", "-V"):
                 self.assert_ends(run(name, flag), 0, f"{name} 0.1.0\n", "")
+
+    def test_help_and_version_that_nobody_can_read_fail(self):
+        for name in ALL:
+            for option in ("--help", "--version", "-h", "-V"):
+                for stdout in (">/dev/full", ">&-"):
+                    done = subprocess.run(["sh", "-c", f'exec "$0" "$1" {stdout}', tool(name), option],
+                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                    self.assertEqual((done.returncode, done.stderr.decode()), (1, name + ": stdout cannot be written\n"))
 
     def test_every_option_is_in_the_man_page(self):
         folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../doc/man")
