@@ -94,7 +94,8 @@ static void look_at_link(struct run *r)
         int64_t now    = clock_ms();
         int     status = cluster_status(&r->cluster, &r->linked);
         if (status < 0)
-                run_break(r, "gave up on %s: %s", r->settings->url, scaler_strerror(status));
+                run_break(r, "gave up on %s: %s%s", r->settings->url, scaler_strerror(status),
+                          access_hint(&r->settings->access, r->settings->url, status));
         if (r->linked)
                 r->unlinked_since_ms = 0;
         else if (r->unlinked_since_ms == 0)
