@@ -104,7 +104,7 @@ static int run_tasks(struct run *r, struct settings *s)
         if (!find_folder(r))
                 return refuse(r->program, "the current directory");
         if (joblog_open(&r->joblog, s) < 0)
-                return refuse(r->program, s->joblog);
+                return program_refuse(r->program, "--joblog: '%s': %s", s->joblog, strerror(errno));
         int code = access_read(&s->access, r->program, &r->security);
         if (code != PROGRAM_GOES_ON)
                 return code;

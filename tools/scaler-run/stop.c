@@ -117,6 +117,15 @@ static void look_at_drain(struct run *r)
                 unstarted_cancel(r);
 }
 
+static void break_by_file(struct run *r)
+{
+        const struct printer *p = &r->printer;
+        if (p->failed_file)
+                run_break(r, "%s: '%s': %s", p->failed_what, p->failed_file, strerror(p->failed));
+        else
+                run_break(r, "%s: %s", p->failed_what, strerror(p->failed));
+}
+
 static void look_at_outputs(struct run *r)
 {
         int broken = r->printer.sinks[0].broken;
@@ -127,7 +136,7 @@ static void look_at_outputs(struct run *r)
                 run_break(r, "stdout: %s", strerror(broken));
         }
         if (r->printer.failed)
-                run_break(r, "%s: %s", r->printer.failed_what, strerror(r->printer.failed));
+                break_by_file(r);
 }
 
 void run_look(struct run *r)
