@@ -48,6 +48,8 @@ struct sc_loop {
 
 /* Which loop's token this thread holds: a fact about the thread, not shared state. */
 static _Thread_local const struct sc_loop *turning;
+/* In whose callback it is, beside a turn. */
+static _Thread_local const struct sc_loop *calling;
 
 static bool due_before(const void *a, const void *b)
 {
@@ -418,7 +420,7 @@ void sc_loop_post_and_turn(struct sc_loop *loop, struct sc_post *post)
 {
         pthread_mutex_lock(&loop->lock);
         append(loop, post);
-        if (!loop->host_driven && !turning && turnable(loop))
+        if (!loop->host_driven && !turning && !calling && turnable(loop))
                 turn(loop);
         else if (!loop->taken)
                 alert(loop, SC_NEVER);
@@ -500,6 +502,18 @@ void sc_loop_wake(struct sc_loop *loop)
 bool sc_loop_in_turn(const struct sc_loop *loop)
 {
         return turning == loop;
+}
+
+const struct sc_loop *sc_loop_swap_callback(const struct sc_loop *loop)
+{
+        const struct sc_loop *before = calling;
+        calling                      = loop;
+        return before;
+}
+
+bool sc_loop_in_callback(const struct sc_loop *loop)
+{
+        return turning == loop || calling == loop;
 }
 
 bool sc_loop_in_any_turn(void)

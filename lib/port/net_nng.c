@@ -183,6 +183,9 @@ int sc_net_nng_secure(struct sc_net *base, const struct sc_tls *tls, struct sc_w
 int sc_net_nng_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_net_upcalls *upcalls, void *ctx,
                       struct sc_net **out)
 {
+        const int started = sc_nng_start();
+        if (started != SC_OK)
+                return started;
         struct sc_nng_net *net = sc_mem_zalloc(mem, sizeof *net);
         if (!net)
                 return SC_E_NOMEM;
@@ -199,7 +202,7 @@ int sc_net_nng_create(struct sc_mem *mem, struct sc_loop *loop, const struct sc_
         sc_list_init(&net->dials);
         sc_list_init(&net->rearm);
         sc_heap_init(&net->timers, mem, due_before, due_moved);
-        const int result = nng_aio_alloc(&net->quick, NULL, NULL); /* the first one starts nng */
+        const int result = nng_aio_alloc(&net->quick, NULL, NULL);
         if (result != 0 || sc_loop_join(loop, &net->member, &member_ops, net) != SC_OK) {
                 net_free(net);
                 return result == 0 || result == NNG_ENOMEM ? SC_E_NOMEM : SC_E_IO;

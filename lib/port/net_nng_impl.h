@@ -137,6 +137,9 @@ void sc_nng_dial_cancel(struct sc_net *base, uint64_t ticket);
 void sc_nng_meet_bury(struct sc_nng_net *net); /* all listeners and dials */
 void sc_nng_meet_free(struct sc_nng_net *net); /* after the reaper has ended */
 
+/* net_nng_start.c */
+int sc_nng_start(void); /* before anything of nng's: 0; SC_E_IO: no memory or threads for it, SC_E_NOMEM */
+
 /* net_nng_reap.c */
 int  sc_nng_reaper_start(struct sc_nng_reaper *reaper); /* if it does not run yet: 0, SC_E_IO */
 void sc_nng_reaper_finish(struct sc_nng_reaper *reaper); /* buries all that is queued: no callback can come after it */

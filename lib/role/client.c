@@ -112,7 +112,7 @@ int scaler_client_start(scaler_client *c, scaler_error *err)
 {
         if (sc_forked())
                 return sc_refuse_forked(err);
-        if (!c || c->state != SC_CLIENT_NEW || sc_loop_in_turn(c->rt->loop))
+        if (!c || c->state != SC_CLIENT_NEW || sc_loop_in_callback(c->rt->loop))
                 return sc_error_set(err, c ? SC_E_STATE : SC_E_INVALID, "client: started before, or from a callback");
         struct sc_net *net;
         sc_loop_hold(c->rt->loop);
@@ -145,7 +145,7 @@ int scaler_client_wait_ready(scaler_client *c, int64_t timeout_ms)
                 return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
-        if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
+        if (timeout_ms != 0 && sc_loop_in_callback(c->rt->loop))
                 return SC_E_STATE;
         const sc_ns until  = sc_until(timeout_ms);
         int         status = 0;
@@ -168,7 +168,7 @@ int scaler_client_wait_all(scaler_client *c, int64_t timeout_ms)
                 return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
-        if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
+        if (timeout_ms != 0 && sc_loop_in_callback(c->rt->loop))
                 return SC_E_STATE;
         const sc_ns until  = sc_until(timeout_ms);
         int         status = 0;
@@ -345,7 +345,7 @@ int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t
                 return sc_refuse_forked(err);
         if (!c || !spec)
                 return sc_error_set(err, SC_E_INVALID, "submit: no client or no spec");
-        if (timeout_ms != 0 && sc_loop_in_turn(c->rt->loop))
+        if (timeout_ms != 0 && sc_loop_in_callback(c->rt->loop))
                 return sc_error_set(err, SC_E_STATE, "submit: a blocking call from a callback");
         const sc_ns until = sc_until(timeout_ms);
         for (;;) {
@@ -368,7 +368,7 @@ int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout
                 return SC_E_STATE;
         const sc_ns until  = sc_until(timeout_ms);
         int         status = 0;
-        if (sc_loop_in_turn(c->rt->loop))
+        if (sc_loop_in_callback(c->rt->loop))
                 return SC_E_STATE;
         sc_list_init(&r->link);
         sc_gate_lock(c->gate);
@@ -450,7 +450,7 @@ int scaler_client_stop(scaler_client *c, int64_t timeout_ms)
                 return SC_E_STATE;
         if (!c)
                 return SC_E_INVALID;
-        if (sc_loop_in_turn(c->rt->loop))
+        if (sc_loop_in_callback(c->rt->loop))
                 return SC_E_STATE;
         sc_gate_lock(c->gate);
         const enum sc_client_state was = c->state;

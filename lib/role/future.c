@@ -156,7 +156,7 @@ static int wait_ended(struct scaler_future *f, int64_t timeout_ms)
                 return 0;
         if (timeout_ms == 0)
                 return SC_E_TIMEOUT;
-        if (sc_gate_in_turn(gate))
+        if (sc_gate_in_callback(gate))
                 return SC_E_STATE;
         const sc_ns until = sc_until(timeout_ms);
         while (!f->ended)
@@ -368,7 +368,7 @@ int scaler_future_read(scaler_future *f, void *buffer, size_t cap, int *stream_o
         sc_gate_lock(gate);
         int n;
         while ((n = read_some(f, buffer, cap, stream_out)) == SC_E_TIMEOUT && timeout_ms != 0) {
-                if (sc_gate_in_turn(gate))
+                if (sc_gate_in_callback(gate))
                         n = SC_E_STATE;
                 if (n == SC_E_STATE || !sc_gate_wait(gate, until))
                         break;

@@ -33,8 +33,8 @@ void            sc_gate_changed(struct sc_gate *gate); /* locked: wakes whoever 
 void            sc_gate_unlock_changed(struct sc_gate *gate); /* the same, once the lock is away */
 /* Locked: waits for a change or the time; false: the time has come.  The lock is away meanwhile. */
 bool sc_gate_wait(struct sc_gate *gate, sc_ns until);
-/* Locked: would a wait here wait for itself, being inside a callback of the turn that must end it? */
-bool sc_gate_in_turn(const struct sc_gate *gate);
+/* Locked: would a wait here be one from inside a callback of the library? */
+bool sc_gate_in_callback(const struct sc_gate *gate);
 
 struct sc_chunk { /* of streamed output, not yet read */
         struct sc_list link;

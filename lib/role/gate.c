@@ -99,7 +99,7 @@ bool sc_gate_wait(struct sc_gate *gate, sc_ns until)
         return true;
 }
 
-bool sc_gate_in_turn(const struct sc_gate *gate)
+bool sc_gate_in_callback(const struct sc_gate *gate)
 {
-        return gate->loop && sc_loop_in_turn(gate->loop);
+        return gate->loop && sc_loop_in_callback(gate->loop);
 }

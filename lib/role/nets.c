@@ -47,7 +47,7 @@ int sc_nets_for(struct sc_nets *nets, const char *url, struct sc_net **out, scal
                                           : sc_net_nng_create(mem, nets->rt->loop, upcalls, door, &door->net);
                 if (status)
                         return sc_error_set(err, status, "%s: %s", url,
-                                            status == SC_E_IO ? "no descriptor or thread left to open it with"
+                                            status == SC_E_IO ? "no memory, threads or descriptors for nng"
                                                               : sc_status_text(status));
         }
         *out = door->net;

@@ -142,7 +142,7 @@ int scaler_queue_next(scaler_queue *q, int64_t timeout_ms, scaler_future **out)
                 return SC_E_STATE;
         if (!q || !out)
                 return SC_E_INVALID;
-        if (timeout_ms != 0 && q->rt && sc_loop_in_turn(q->rt->loop))
+        if (timeout_ms != 0 && q->rt && sc_loop_in_callback(q->rt->loop))
                 return SC_E_STATE;
         sc_ns until  = 0; /* not read from the clock before there is something to wait for */
         int   status = SC_E_TIMEOUT;

@@ -49,7 +49,9 @@ void sc_log(struct scaler_runtime *rt, int level, const char *role, const char *
         const scaler_log_record record = {
                 .size = sizeof record, .level = level, .time_ms = sc_clock_wall() / SC_MS, .role = role, .line = line
         };
+        const struct sc_loop *before = sc_loop_swap_callback(rt->loop);
         rt->log(rt->log_ctx, &record);
+        sc_loop_swap_callback(before);
         errno = saved;
 }
 
@@ -168,7 +170,7 @@ int scaler_runtime_turn(scaler_runtime *rt, int64_t timeout_ms)
                 return SC_E_STATE;
         if (!rt)
                 return SC_E_INVALID;
-        if (!sc_loop_host_driven(rt->loop) || sc_loop_in_turn(rt->loop))
+        if (!sc_loop_host_driven(rt->loop) || sc_loop_in_callback(rt->loop))
                 return SC_E_STATE;
         return sc_loop_turn(rt->loop, sc_ns_from_ms(timeout_ms));
 }

@@ -257,7 +257,7 @@ int scaler_scheduler_start(scaler_scheduler *s, scaler_error *err)
 {
         if (sc_forked())
                 return sc_refuse_forked(err);
-        if (!s || s->state != SC_CLIENT_NEW || sc_loop_in_turn(s->rt->loop))
+        if (!s || s->state != SC_CLIENT_NEW || sc_loop_in_callback(s->rt->loop))
                 return sc_error_set(err, s ? SC_E_STATE : SC_E_INVALID,
                                     "scheduler: started before, or from a callback");
         sc_loop_hold(s->rt->loop);
@@ -308,7 +308,7 @@ int scaler_scheduler_stop(scaler_scheduler *s, int64_t timeout_ms)
                 return SC_E_STATE;
         if (!s)
                 return SC_E_INVALID;
-        if (sc_loop_in_turn(s->rt->loop))
+        if (sc_loop_in_callback(s->rt->loop))
                 return SC_E_STATE;
         if (s->state == SC_CLIENT_NEW)
                 return 0;

@@ -272,15 +272,15 @@ static void net_writable(void *ctx, void *user)
 }
 
 /* Why a dial brought no link: once until there is one. */
-static void tell_once(struct sc_station *st, int level, sc_link_id id, const char *why)
+static void tell_once(struct sc_station *st, sc_link_id id, const char *why)
 {
         if (!st->dial.told)
-                note_at(st, level, id, "not up yet: ", why, strlen(why));
+                note_at(st, SC_NOTE_WARN, id, "not up yet: ", why, strlen(why));
         st->dial.told = true;
 }
 
-/* Before a hello: what the net says of it is all that anybody will know.  A peer that never was one is somebody's
- * mistake in the settings, so it is an error; what cannot get better ends the dialling. */
+/* Before a hello: what the net says of it is all that anybody will know.  It may be somebody's mistake in the
+ * settings, or a scheduler that was killed just now; what cannot get better ends the dialling. */
 static void greeting_failed(struct sc_station *st, sc_link_id id, int status, const char *why)
 {
         const bool final   = status == SC_E_DENIED || status == SC_E_PROTOCOL;
@@ -288,7 +288,7 @@ static void greeting_failed(struct sc_station *st, sc_link_id id, int status, co
         if (final && !dialled)
                 sc_station_note(st, id, "never up: ", why, strlen(why));
         else if (!final && dialled)
-                tell_once(st, st->dial.linked ? SC_NOTE_WARN : SC_NOTE_ERROR, id, why);
+                tell_once(st, id, why);
         st->stats.refused += final;
         if (final && dialled && st->options.upcalls->refused != NULL)
                 st->options.upcalls->refused(st->options.role, status, why);
@@ -319,7 +319,7 @@ static void net_dial_failed(void *ctx, uint64_t ticket, int status, const char *
         if (st->dial.state != SC_DIAL_CONNECTING || st->dial.ticket != ticket)
                 return;
         sc_dial_again(st, false);
-        tell_once(st, SC_NOTE_WARN, 0, why);
+        tell_once(st, 0, why);
 }
 
 static void net_accept_failed(void *ctx, const char *why)

@@ -74,7 +74,6 @@ struct sc_dial {
         uint64_t           ticket;
         sc_ns              due, delay;
         bool               told;   /* why there is no link, once until there is one */
-        bool               linked; /* there has been one */
         char               url[SC_URL_MAX + 1];
 };
 

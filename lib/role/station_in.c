@@ -63,7 +63,6 @@ static void take_welcome(struct sc_station *st, struct sc_peer *peer, const stru
         }
         const sc_ns silent = msg->welcome.silent_ms != 0 ? sc_ns_from_ms(msg->welcome.silent_ms) : st->options.silent;
         st->dial.told   = false;
-        st->dial.linked = true;
         peer->role  = SC_ROLE_SCHEDULER;
         peer->state = SC_PEER_UP;
         peer->up_at = st->now;

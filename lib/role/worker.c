@@ -372,7 +372,7 @@ int scaler_worker_start(scaler_worker *w, scaler_error *err)
 {
         if (sc_forked())
                 return sc_refuse_forked(err);
-        if (!w || w->state != SC_CLIENT_NEW || sc_loop_in_turn(w->rt->loop))
+        if (!w || w->state != SC_CLIENT_NEW || sc_loop_in_callback(w->rt->loop))
                 return sc_error_set(err, w ? SC_E_STATE : SC_E_INVALID, "worker: started before, or from a callback");
         int status = make_shell(w);
         if (!status)
@@ -395,7 +395,7 @@ static int wait_for(struct scaler_worker *w, const bool *what, int64_t timeout_m
 {
         if (sc_forked())
                 return SC_E_STATE;
-        if (timeout_ms != 0 && sc_loop_in_turn(w->rt->loop))
+        if (timeout_ms != 0 && sc_loop_in_callback(w->rt->loop))
                 return SC_E_STATE;
         const sc_ns until  = sc_until(timeout_ms);
         int         status = 0;
@@ -470,7 +470,7 @@ int scaler_worker_stop(scaler_worker *w, int64_t timeout_ms)
                 return SC_E_STATE;
         if (!w)
                 return SC_E_INVALID;
-        if (sc_loop_in_turn(w->rt->loop))
+        if (sc_loop_in_callback(w->rt->loop))
                 return SC_E_STATE;
         if (w->state == SC_CLIENT_NEW)
                 return 0;

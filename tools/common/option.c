@@ -266,16 +266,25 @@ static const struct option_row *find_letter(const struct program *p, char letter
         return NULL;
 }
 
+static void end_answer(struct walk *w)
+{
+        w->code = 0;
+        if (fflush(stdout) == 0 && !ferror(stdout))
+                return;
+        program_refuse(w->program, "stdout cannot be written");
+        w->code = 1;
+}
+
 static void answer_help(struct walk *w)
 {
         print_help(w->program);
-        w->code = 0;
+        end_answer(w);
 }
 
 static void answer_version(struct walk *w)
 {
         printf("%s %s\n", w->program->name, scaler_version_string());
-        w->code = 0;
+        end_answer(w);
 }
 
 /* Takes the value from the same word or from the next one. */

@@ -252,7 +252,7 @@ static void add_quoted(struct text *out, const char *word)
         text_add_char(out, '\'');
         for (; *word; word++) {
                 if (*word == '\'')
-                        text_add_string(out, "'\\''");
+                        text_add_string(out, "'\"'\"'");
                 else
                         text_add_char(out, *word);
         }

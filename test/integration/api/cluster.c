@@ -133,6 +133,12 @@ static int fn_aligned(scaler_task *t, void *ctx)
         return 0;
 }
 
+static int fn_log(scaler_task *t, void *ctx)
+{
+        (void)ctx;
+        return scaler_task_log(t, SCALER_LOG_INFO, "as asked");
+}
+
 static int fn_hasty(scaler_task *t, void *ctx)
 {
         (void)ctx;
@@ -158,7 +164,7 @@ void cluster_functions(struct cluster *c, int (*add)(void *to, const scaler_func
         } all[] = { { "echo", fn_echo },   { "fail", fn_fail },         { "code", fn_code },
                     { "block", fn_block }, { "stubborn", fn_stubborn }, { "attempt", fn_attempt },
                     { "defer", fn_defer }, { "big", fn_big },           { "aligned", fn_aligned },
-                    { "hasty", fn_hasty } };
+                    { "hasty", fn_hasty }, { "log", fn_log } };
         for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
                 scaler_function f;
                 scaler_init(&f, sizeof f);

@@ -20,6 +20,7 @@ enum { WAIT_MS = 20000 }; /* far above what anything here takes, even under a sa
  * attempt    returns its attempt as text; fails below the int32 in its first argument
  * defer      defers, and completes from another thread with the int32 in its first argument
  * hasty      completes itself though it was not deferred
+ * log        logs the line "as asked"
  * aligned    fails with the number of the first argument that is not aligned for every type
  * big        returns as many bytes as its first argument says
  */

@@ -185,6 +185,48 @@ START_TEST(a_blocking_call_from_a_log_callback_is_refused_and_nothing_hangs)
 }
 END_TEST
 
+struct task_log {
+        scaler_client *client;
+        scaler_future *blocked; /* does not end before the callback has returned */
+        _Atomic int    lines;
+};
+
+static void log_of_a_task(void *ctx, const scaler_log_record *record)
+{
+        struct task_log *seen = ctx;
+        if (strcmp(record->role, "task") != 0)
+                return;
+        ck_assert_int_eq(scaler_client_wait_all(seen->client, WAIT_MS), SCALER_E_STATE);
+        ck_assert_int_eq(scaler_client_wait_ready(seen->client, WAIT_MS), SCALER_E_STATE);
+        ck_assert_int_eq(scaler_client_stop(seen->client, WAIT_MS), SCALER_E_STATE);
+        ck_assert_int_eq(scaler_future_wait(seen->blocked, WAIT_MS), SCALER_E_STATE);
+        ck_assert_int_eq(scaler_future_result(seen->blocked, WAIT_MS, NULL), SCALER_E_STATE);
+        ck_assert_int_eq(scaler_future_wait(seen->blocked, 0), SCALER_E_TIMEOUT); /* what does not wait may be asked */
+        scaler_future_unref(submit(seen->client, "echo", "x", 1));
+        atomic_fetch_add(&seen->lines, 1);
+}
+
+START_TEST(a_blocking_call_is_refused_when_the_line_is_a_tasks_own)
+{
+        struct cluster         c;
+        struct task_log        seen = { .lines = 0 };
+        scaler_runtime_options o;
+        scaler_init(&o, sizeof o);
+        o.log     = log_of_a_task;
+        o.log_ctx = &seen;
+        cluster_up_with(&c, 2, &o);
+        seen.client  = c.client;
+        seen.blocked = submit(c.client, "block", "", 0);
+        cluster_await_running(&c, 1);
+        expect_text(submit(c.client, "log", "", 0), "");
+        ck_assert_int_eq(atomic_load(&seen.lines), 1);
+        cluster_release(&c);
+        expect_text(seen.blocked, "");
+        ck_assert_int_eq(scaler_client_wait_all(c.client, WAIT_MS), 0); /* the callback's own task, too */
+        cluster_down(&c);
+}
+END_TEST
+
 /* ---- host driven ------------------------------------------------------------------------------------------- */
 
 START_TEST(a_host_turns_the_runtime_by_its_descriptor)
@@ -385,6 +427,22 @@ START_TEST(nobody_listens_to_the_world_without_a_token)
         security.token    = NULL;
         security.insecure = true;
         ck_assert_int_eq(start_status("tcp://0.0.0.0:0", &security, &err), 0);
+}
+END_TEST
+
+START_TEST(mutual_tls_is_refused_on_an_address_that_is_without)
+{
+        const char *const plain[] = { "tcp://127.0.0.1:0", "ipc:///tmp/scaler-mutual", "abstract://scaler-mutual" };
+        scaler_security   security;
+        scaler_init(&security, sizeof security);
+        security.tls_mutual = true;
+        for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+                scaler_error err = { .status = 0 };
+                ck_assert_int_eq(start_status(plain[i], &security, &err), SCALER_E_INVALID);
+                ck_assert_msg(strstr(err.text, plain[i]) && strstr(err.text, "mutual TLS"), "%s", err.text);
+        }
+        scaler_error err = { .status = 0 };
+        ck_assert_msg(start_status("inproc://scaler-mutual", &security, &err) == 0, "%s", err.text);
 }
 END_TEST
 
@@ -631,6 +689,7 @@ int main(void)
         tcase_add_test(t, each_allocation_may_fail_once_and_nothing_leaks_or_hangs);
         tcase_add_test(t, a_runtime_holds_no_more_memory_than_it_may);
         tcase_add_test(t, a_blocking_call_from_a_log_callback_is_refused_and_nothing_hangs);
+        tcase_add_test(t, a_blocking_call_is_refused_when_the_line_is_a_tasks_own);
         tcase_add_test(t, a_host_turns_the_runtime_by_its_descriptor);
         tcase_add_test(t, a_blocking_call_on_a_host_driven_runtime_turns_it);
         tcase_add_test(t, turn_and_descriptor_are_the_hosts_alone);
@@ -638,6 +697,7 @@ int main(void)
         tcase_add_test(t, a_scheduler_listens_on_several_addresses_and_tells_the_real_ones);
         tcase_add_test(t, an_address_that_is_no_good_is_refused_with_words_that_name_it);
         tcase_add_test(t, nobody_listens_to_the_world_without_a_token);
+        tcase_add_test(t, mutual_tls_is_refused_on_an_address_that_is_without);
         tcase_add_test(t, the_wrong_token_is_denied_and_the_right_one_is_not);
         tcase_add_test(t, a_client_that_is_denied_says_so_once_ends_its_futures_and_dials_no_more);
         tcase_add_test(t, an_address_that_cannot_be_dialled_is_refused_with_words);

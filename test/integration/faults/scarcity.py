@@ -1,11 +1,12 @@
-"""Descriptors run out, in a scheduler, in a worker, in a tool that was born so: what is under way goes on, what is new
-gets a clear error, nobody spins, and all is well again when there are some.  `scarcity.py [WORD]` runs the cases
-whose names contain WORD.
+"""Descriptors run out, in a scheduler, in a worker, in a tool that was born so; or room and threads do: what is under way
+goes on, what is new gets a clear error, nobody spins, and all is well again when there are some.  `scarcity.py [WORD]`
+runs the cases whose names contain WORD.
 """
 import os
 import resource
 import subprocess
 import sys
+import threading
 import time
 
 from faults import KINDS, all_good, marks, pid_in, ticks
@@ -118,12 +119,50 @@ def tools_born_without_descriptors_say_so(case):
     check(fine > 3, "none of them ever had enough")
 
 
+def born_with(limit, url, **user):
+    """What a scheduler with that limit says first, its exit code after a SIGTERM if it listens, and its other words."""
+    process = subprocess.Popen(["prlimit", "--core=0", limit, os.path.join(BUILD, "tools/scaler-scheduler"), url],
+                               env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, **user)
+    watchdog = threading.Timer(5 * SLOW, process.kill)
+    watchdog.start()
+    with process:
+        listens = process.stdout.readline()
+        if listens:
+            process.terminate()
+        words = process.stderr.read()
+        code = process.wait()
+    watchdog.cancel()
+    check(code == 0 if listens else code in (1, 127), limit, "ended with", code, listens, words)
+    check(listens or len(words.splitlines()) == 1, limit, "said", words)
+    return code
+
+
+def a_scheduler_born_with_little_room_listens_or_says_so(case):
+    """nng itself would crash or hang; the loader, which comes before us, ends with 127."""
+    codes = [born_with(f"--as={size * 1024000}", "ipc://" + case.path("little")) for size in range(40, 410, 10)]
+    check({0, 1} <= set(codes), "every limit was the same", codes)
+
+
+def a_scheduler_born_with_few_threads_says_so(case):
+    url, user = "abstract://scarcity-" + str(os.getpid()), {}
+    if os.getuid() == 0:  # who may have as many as there are
+        user = {"user": 65534, "group": 65534, "extra_groups": []}
+        if subprocess.run([os.path.join(BUILD, "tools/scaler-scheduler"), "--version"], stdout=subprocess.DEVNULL,
+                          check=False, env=ENVIRONMENT, **user).returncode != 0:
+            return
+    equal([born_with(limit, url, **user) for limit in ("--nproc=1", "--core=0")], [1, 0], "exit codes")
+
+
 def cases():
     rows = [(function, (kind,)) for function in (
         a_scheduler_out_of_descriptors_goes_on_and_lets_in_again,
         a_worker_out_of_descriptors_runs_functions_and_says_why_it_starts_no_command,
         a_worker_that_cannot_dial_for_want_of_descriptors_comes_back) for kind in KINDS]
-    rows += [(tools_born_without_descriptors_say_so, ())]
+    rows += [(tools_born_without_descriptors_say_so, ()),
+             (a_scheduler_born_with_few_threads_says_so, ())]
+    if SLOW == 1:  # the sanitizers take terabytes of room
+        rows += [(a_scheduler_born_with_little_room_listens_or_says_so, ())]
     return [(" ".join([function.__name__, *args]), function, args) for function, args in rows]
 
 

@@ -52,7 +52,7 @@ class Run(ToolTest):
 
     def test_dry_run_runs_nothing(self):
         done = run("scaler-run", "-n", "touch", self.path("{}"), ":::", "a b", "c'd")
-        self.assert_ends(done, 0, "touch '" + self.path("a b") + "'\ntouch '" + self.path("c'\\''d") + "'\n", "")
+        self.assert_ends(done, 0, "touch '" + self.path("a b") + "'\ntouch '" + self.path("c'\"'\"'d") + "'\n", "")
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_outputs_keep_their_order_and_are_never_mixed(self):

@@ -54,7 +54,7 @@ class Flow(ToolTest):
     def test_a_command_is_one_line_that_a_shell_reads(self):
         done = run("scaler-run", "-0", "--joblog", self.log, "printf", "[%s]", stdin=b"a\nb\0it's\tx\0")
         self.assert_ends(done, 0, "[a\nb][it's\tx]")
-        self.assertEqual([row[8] for row in self.rows()], ["printf '[%s]' 'a'$'\\n''b'", "printf '[%s]' 'it'\\''s\tx'"])
+        self.assertEqual([row[8] for row in self.rows()], ["printf '[%s]' 'a'$'\\n''b'", "printf '[%s]' 'it'\"'\"'s\tx'"])
 
     def test_the_columns_are_those_of_gnu_parallel(self):
         if not parallel_is_here():
@@ -91,7 +91,7 @@ class Flow(ToolTest):
         for path in (self.folder, self.path("none/log"), "/dev/full"):
             done = run("scaler-run", "--joblog", path, "true", ":::", "a")
             self.assert_ends(done, 255, "")
-            self.assertIn(path.encode(), done.stderr)
+            self.assertIn(f"--joblog: '{path}': ", done.stderr.decode())
         script = 'ulimit -f 1; exec "$0" "$@"'
         done = subprocess.run(["/bin/sh", "-c", script, os.path.join(os.environ["SCALER_BUILD"], "tools/scaler-run"),
                                "--joblog", self.log, "true", ":::", *["x" * 200] * 40],
