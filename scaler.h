@@ -234,7 +234,7 @@ typedef struct scaler_security {
         const char *ca_file;        /* whose signature is believed; revocation lists in it are heeded */
         const char *server_name;    /* whoever dials wants the certificate to be for it; NULL: the host of the URL */
         bool        tls_unverified; /* whoever dials believes everybody: no protection against one in the middle */
-        bool        tls_mutual;     /* listeners let in only whom ca_file has signed */
+        bool        tls_mutual;     /* listeners let in only whom ca_file has signed; all are tls+tcp: or inproc: */
 } scaler_security;
 
 /* ---- 7. Scheduler ---------------------------------------------------------------------------------- */

@@ -117,7 +117,7 @@ static int serve(const struct program *p, const struct settings *s, int signals)
         int               code = EXIT_BROKEN;
         if (scaler_scheduler_create(&s->scheduler, &scheduler, &err) < 0 ||
             scaler_scheduler_start(scheduler, &err) < 0) {
-                program_refuse(p, "%s", err.text);
+                program_refuse(p, "%s%s", err.text, access_hint(&s->access, NULL, err.status));
                 goto out;
         }
         code = announce(p, scheduler, s->scheduler.listen_count, s->ready_file);
@@ -153,7 +153,9 @@ static int run(const struct program *p, struct settings *s, const struct option_
         scaler_security        security;
         scaler_runtime_options runtime_options;
         scaler_error           err;
-        int                    code = access_read(&s->access, p, &security);
+        int                    code = access_suits(&s->access, p, urls->items, urls->count);
+        if (code == PROGRAM_GOES_ON)
+                code = access_read(&s->access, p, &security);
         if (code != PROGRAM_GOES_ON)
                 return code;
         int signals = signals_open();

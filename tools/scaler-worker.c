@@ -135,7 +135,8 @@ static int work(const struct program *p, const struct settings *s, scaler_worker
                 end = wait_end(worker, signals);
         }
         if (end < 0) {
-                program_refuse(p, "gave up on %s: %s", s->worker.scheduler, scaler_strerror(end));
+                program_refuse(p, "gave up on %s: %s%s", s->worker.scheduler, scaler_strerror(end),
+                               access_hint(&s->access, s->worker.scheduler, end));
                 return EXIT_BROKEN;
         }
         log_line("worker", SCALER_LOG_INFO, "signal %d: finishing what runs", end);
@@ -148,7 +149,9 @@ static int run(const struct program *p, struct settings *s)
         scaler_runtime_options runtime_options;
         scaler_worker         *worker = NULL;
         scaler_error           err;
-        int                    code = access_read(&s->access, p, &security);
+        int                    code = access_suits(&s->access, p, &s->worker.scheduler, 1);
+        if (code == PROGRAM_GOES_ON)
+                code = access_read(&s->access, p, &security);
         if (code != PROGRAM_GOES_ON)
                 return code;
         int signals = signals_open();
@@ -164,7 +167,7 @@ static int run(const struct program *p, struct settings *s)
         else if (!plugins_load(p, worker, &s->plugins))
                 code = EXIT_BROKEN;
         else if (scaler_worker_start(worker, &err) < 0)
-                program_refuse(p, "%s", err.text);
+                program_refuse(p, "%s%s", err.text, access_hint(&s->access, s->worker.scheduler, err.status));
         else
                 code = work(p, s, worker, signals);
         scaler_worker_destroy(worker);

@@ -75,7 +75,7 @@ void  sc_loop_unpost(struct sc_loop *loop, struct sc_post *post);
 void  sc_loop_hold(struct sc_loop *loop);
 void  sc_loop_release(struct sc_loop *loop);
 bool  sc_loop_in_turn(const struct sc_loop *loop); /* this thread holds this loop's token */
-/* [any] Around a callback of the loop's owner that may come outside of its turns: says which loop's callback this thread is
+/* [any] Around a callback of the loop's owner that may come outside of its turns: says whose callback this thread is
  * in now, and gives which it was in; NULL: in none. */
 const struct sc_loop *sc_loop_swap_callback(const struct sc_loop *loop);
 bool  sc_loop_in_callback(const struct sc_loop *loop); /* or in its turn: must not block on it */

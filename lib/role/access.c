@@ -117,6 +117,10 @@ static bool is_tls(const char *url)
 int sc_access_may_listen(const struct sc_access *access, const char *url, scaler_error *err)
 {
         const bool network = strncmp(url, "tcp://", 6) == 0 || is_tls(url); /* what is no address the net refuses */
+        const bool plain   = !is_tls(url) && (network || sc_url_is_local(url)) && strncmp(url, "inproc://", 9) != 0;
+        if (access->tls.mutual && plain)
+                return sc_error_set(err, SC_E_INVALID,
+                                    "%s: nobody shows a certificate there: mutual TLS needs tls+tcp://", url);
         const bool known   = access->token || (is_tls(url) && access->tls.mutual);
         if (known || access->insecure || !network || sc_url_is_local(url))
                 return 0;

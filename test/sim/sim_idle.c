@@ -142,8 +142,8 @@ static bool has_like(const struct sim *w, const struct sim_node *n, const struct
 }
 
 /* What waits there behind a run that has just ended takes over what that one held, as far as the scheduler knows, while
- * the worker has begun something else with it.  So where nothing of its like runs, it is counted as if it did.  A worker
- * that has more than it has come to want is sent nothing. */
+ * the worker has begun something else with it.  So where nothing of its like runs, it is counted as if it did.
+ * A worker that has more than it has come to want is sent nothing. */
 static struct stock promised(const struct sim *w, const struct sim_node *n, struct stock stock)
 {
         uint32_t there = 0;

@@ -40,6 +40,52 @@ void access_rows(struct access *a, bool listens, struct option_row rows[ACCESS_R
                 rows[i] = all[i < BOTH || listens ? i : i + 2];
 }
 
+static bool is_tls(const char *url)
+{
+        return strncmp(url, "tls+tcp://", strlen("tls+tcp://")) == 0;
+}
+
+/* One without TLS; NULL: there is none. */
+static const char *plain_one(const char *const *urls, size_t count)
+{
+        for (size_t i = 0; i < count; i++)
+                if (!is_tls(urls[i]))
+                        return urls[i];
+        return NULL;
+}
+
+int access_suits(const struct access *a, const struct program *p, const char *const *urls, size_t count)
+{
+        const struct {
+                const char *name;
+                bool        given;
+        } options[] = { { "tls-cert", a->cert_file },   { "tls-key", a->key_file },     { "tls-ca", a->ca_file },
+                        { "tls-name", a->server_name }, { "tls-unverified", a->unverified } };
+        const char *plain   = plain_one(urls, count);
+        bool        any_tls = false;
+        for (size_t i = 0; i < count; i++)
+                any_tls |= is_tls(urls[i]);
+        if (a->mutual && plain)
+                return program_refuse(p, "--tls-mutual: '%s' is no tls+tcp:// address", plain);
+        for (size_t i = 0; i < sizeof options / sizeof options[0] && !any_tls; i++)
+                if (options[i].given && plain)
+                        return program_refuse(p, "--%s: '%s' is no tls+tcp:// address", options[i].name, plain);
+                else if (options[i].given)
+                        return program_refuse(p, "--%s: there is no tls+tcp:// address", options[i].name);
+        return PROGRAM_GOES_ON;
+}
+
+const char *access_hint(const struct access *a, const char *url, int status)
+{
+        if (status == SCALER_E_INVALID && url && is_tls(url) && !a->ca_file && !a->unverified)
+                return " (--tls-ca, --tls-unverified)";
+        if (status != SCALER_E_DENIED)
+                return "";
+        if (!url)
+                return " (--token-file, --tls-mutual, --insecure)";
+        return is_tls(url) ? " (--token-file, --tls-ca)" : " (--token-file)";
+}
+
 static ssize_t read_file(const char *path, char *bytes, size_t room)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC);

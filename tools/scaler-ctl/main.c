@@ -190,7 +190,8 @@ static int ask(const struct program *p, struct settings *s, scaler_client *clien
                 char why[LOG_KEPT_MAX + 4];
                 fflush(stdout);
                 log_kept_read(&s->log, why);
-                program_refuse(p, "%s: %s%s", s->url, scaler_strerror(status), why);
+                program_refuse(p, "%s: %s%s%s", s->url, scaler_strerror(status), why,
+                               access_hint(&s->access, s->url, status));
                 return EXIT_BROKEN;
         }
         if (fflush(stdout) != 0) {
@@ -208,7 +209,9 @@ static int run(const struct program *p, struct settings *s, const struct verb *v
         scaler_client_options  client_options;
         scaler_client         *client = NULL;
         scaler_error           err;
-        int                    code = access_read(&s->access, p, &security);
+        int                    code = access_suits(&s->access, p, &s->url, 1);
+        if (code == PROGRAM_GOES_ON)
+                code = access_read(&s->access, p, &security);
         if (code != PROGRAM_GOES_ON)
                 return code;
         scaler_init(&runtime_options, sizeof runtime_options);
@@ -223,7 +226,7 @@ static int run(const struct program *p, struct settings *s, const struct verb *v
         code                     = EXIT_BROKEN;
         if (scaler_runtime_create(&runtime_options, &client_options.runtime, &err) < 0 ||
             scaler_client_create(&client_options, &client, &err) < 0 || scaler_client_start(client, &err) < 0)
-                program_refuse(p, "%s", err.text);
+                program_refuse(p, "%s%s", err.text, access_hint(&s->access, s->url, err.status));
         else
                 code = ask(p, s, client, verb, words, rest);
         if (client)

@@ -104,7 +104,7 @@ static int run_tasks(struct run *r, struct settings *s)
         if (!find_folder(r))
                 return refuse(r->program, "the current directory");
         if (joblog_open(&r->joblog, s) < 0)
-                return refuse(r->program, s->joblog);
+                return program_refuse(r->program, "--joblog: '%s': %s", s->joblog, strerror(errno));
         int code = access_read(&s->access, r->program, &r->security);
         if (code != PROGRAM_GOES_ON)
                 return code;
@@ -113,7 +113,7 @@ static int run_tasks(struct run *r, struct settings *s)
         printer_init(&r->printer, s, &r->window, &r->progress, &r->joblog);
         pace_init(&r->pace, s->delay_ms, s->rate_gap_us);
         if (cluster_open(&r->cluster, s, &r->security, &err) < 0) {
-                code = program_refuse(r->program, "%s", err.text);
+                code = program_refuse(r->program, "%s%s", err.text, access_hint(&s->access, s->url, err.status));
         } else {
                 r->in_flight_max = in_flight_max(r);
                 run_loop(r);
@@ -134,7 +134,9 @@ static int run(struct settings *s, const struct program *p)
         r->program  = p;
         r->signals  = -1;
         r->joblog.fd = -1;
-        int code     = records_open(&r->records, s, p);
+        int code     = access_suits(&s->access, p, &s->url, s->url ? 1 : 0);
+        if (code == PROGRAM_GOES_ON)
+                code = records_open(&r->records, s, p);
         if (code == PROGRAM_GOES_ON)
                 code = s->dry_run ? show_commands(s, p, &r->records) : run_tasks(r, s);
         bool pipe_closed = r->pipe_closed;

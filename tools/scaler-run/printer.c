@@ -173,6 +173,7 @@ static int store(struct printer *p, struct task *task)
                 return 0;
         task->stored   = true;
         p->failed_what = "--results";
+        p->failed_file = p->settings->results;
         return results_write(p->settings->results, &p->window->pool, task);
 }
 
@@ -189,6 +190,7 @@ static int make(struct printer *p)
         if (store(p, task) < 0)
                 return -1;
         p->failed_what = "outputs cannot be read back from TMPDIR";
+        p->failed_file = NULL;
         return p->settings->json ? make_json(p, task) : make_plain(p, task);
 }
 
@@ -220,6 +222,7 @@ static bool flush(struct printer *p)
         bool all = sink_flush(&p->sinks[1]) && out;
         if (all && !p->sinks[0].broken && joblog_flush(p->joblog) < 0 && !p->failed) {
                 p->failed_what = "--joblog";
+                p->failed_file = p->settings->joblog;
                 p->failed      = errno;
         }
         return all;

@@ -26,7 +26,7 @@ struct printer {
         struct report          report;
         bool                   more; /* there was more to do than one pump does */
         int                    failed; /* errno, 0: fine */
-        const char            *failed_what;
+        const char            *failed_what, *failed_file; /* file: NULL, none to name */
 };
 
 void printer_init(struct printer *p, const struct settings *s, struct window *w, struct progress *progress,

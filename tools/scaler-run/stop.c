@@ -94,7 +94,8 @@ static void look_at_link(struct run *r)
         int64_t now    = clock_ms();
         int     status = cluster_status(&r->cluster, &r->linked);
         if (status < 0)
-                run_break(r, "gave up on %s: %s", r->settings->url, scaler_strerror(status));
+                run_break(r, "gave up on %s: %s%s", r->settings->url, scaler_strerror(status),
+                          access_hint(&r->settings->access, r->settings->url, status));
         if (r->linked)
                 r->unlinked_since_ms = 0;
         else if (r->unlinked_since_ms == 0)
@@ -116,6 +117,15 @@ static void look_at_drain(struct run *r)
                 unstarted_cancel(r);
 }
 
+static void break_by_file(struct run *r)
+{
+        const struct printer *p = &r->printer;
+        if (p->failed_file)
+                run_break(r, "%s: '%s': %s", p->failed_what, p->failed_file, strerror(p->failed));
+        else
+                run_break(r, "%s: %s", p->failed_what, strerror(p->failed));
+}
+
 static void look_at_outputs(struct run *r)
 {
         int broken = r->printer.sinks[0].broken;
@@ -126,7 +136,7 @@ static void look_at_outputs(struct run *r)
                 run_break(r, "stdout: %s", strerror(broken));
         }
         if (r->printer.failed)
-                run_break(r, "%s: %s", r->printer.failed_what, strerror(r->printer.failed));
+                break_by_file(r);
 }
 
 void run_look(struct run *r)

@@ -430,6 +430,22 @@ START_TEST(nobody_listens_to_the_world_without_a_token)
 }
 END_TEST
 
+START_TEST(mutual_tls_is_refused_on_an_address_that_is_without)
+{
+        const char *const plain[] = { "tcp://127.0.0.1:0", "ipc:///tmp/scaler-mutual", "abstract://scaler-mutual" };
+        scaler_security   security;
+        scaler_init(&security, sizeof security);
+        security.tls_mutual = true;
+        for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+                scaler_error err = { .status = 0 };
+                ck_assert_int_eq(start_status(plain[i], &security, &err), SCALER_E_INVALID);
+                ck_assert_msg(strstr(err.text, plain[i]) && strstr(err.text, "mutual TLS"), "%s", err.text);
+        }
+        scaler_error err = { .status = 0 };
+        ck_assert_msg(start_status("inproc://scaler-mutual", &security, &err) == 0, "%s", err.text);
+}
+END_TEST
+
 static int client_status(const char *url, const char *token)
 {
         scaler_security security;
@@ -696,6 +712,7 @@ int main(void)
         tcase_add_test(t, a_scheduler_listens_on_several_addresses_and_tells_the_real_ones);
         tcase_add_test(t, an_address_that_is_no_good_is_refused_with_words_that_name_it);
         tcase_add_test(t, nobody_listens_to_the_world_without_a_token);
+        tcase_add_test(t, mutual_tls_is_refused_on_an_address_that_is_without);
         tcase_add_test(t, the_wrong_token_is_denied_and_the_right_one_is_not);
         tcase_add_test(t, a_client_that_is_denied_says_so_once_ends_its_futures_and_dials_no_more);
         tcase_add_test(t, an_address_that_cannot_be_dialled_is_refused_with_words);

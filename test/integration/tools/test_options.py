@@ -223,6 +223,31 @@ class Options(ToolTest):
             self.assert_refused(run(name, "--token-file", self.write("l", "x" * 1025), url), name, "1 to 1024")
             self.assert_refused(run(name, url, env={"SCALER_TOKEN": "x" * 1025}), name, "SCALER_TOKEN")
 
+    def test_options_of_tls_without_an_address_of_tls_are_refused(self):
+        options = (["--tls-cert=f"], ["--tls-key=f"], ["--tls-ca=f"])
+        for option in (*options, ["--tls-mutual"]):
+            name = option[0].split("=")[0]
+            for url in ("tcp://127.0.0.1:0", "ipc://" + self.path("s")):
+                self.assert_refused(run("scaler-scheduler", *option, url), "scaler-scheduler", name, f"'{url}'")
+        self.assert_refused(run("scaler-scheduler", "--tls-mutual", "tls+tcp://127.0.0.1:0", "tcp://127.0.0.1:0"),
+                            "scaler-scheduler", "--tls-mutual", "'tcp://127.0.0.1:0'")
+        url = "tcp://127.0.0.1:1"
+        for option in (*options, ["--tls-name=n"], ["--tls-unverified"]):
+            name = option[0].split("=")[0]
+            self.assert_refused(run("scaler-worker", *option, url), "scaler-worker", name, f"'{url}'")
+            self.assert_refused(run("scaler-ctl", *option, url, "status"), "scaler-ctl", name, f"'{url}'")
+            self.assert_refused(run("scaler-run", *option, "-s", url, "true"), "scaler-run", name, f"'{url}'")
+            self.assert_refused(run("scaler-run", *option, "true"), "scaler-run", name, "tls+tcp://")
+
+    def test_refusals_name_the_options_that_would_help(self):
+        done = run("scaler-scheduler", "tcp://0.0.0.0:0")
+        self.assert_ends(done, 1)
+        self.assertIn(b"anybody could come in", done.stderr)
+        self.assertIn(b"(--token-file, --tls-mutual, --insecure)", done.stderr)
+        done = run("scaler-ctl", "tls+tcp://127.0.0.1:1", "status")
+        self.assert_ends(done, 1)
+        self.assertIn(b"(--tls-ca, --tls-unverified)", done.stderr)
+
 
 if __name__ == "__main__":
     main()

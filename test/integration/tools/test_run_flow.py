@@ -91,7 +91,7 @@ class Flow(ToolTest):
         for path in (self.folder, self.path("none/log"), "/dev/full"):
             done = run("scaler-run", "--joblog", path, "true", ":::", "a")
             self.assert_ends(done, 255, "")
-            self.assertIn(path.encode(), done.stderr)
+            self.assertIn(f"--joblog: '{path}': ", done.stderr.decode())
         script = 'ulimit -f 1; exec "$0" "$@"'
         done = subprocess.run(["/bin/sh", "-c", script, os.path.join(os.environ["SCALER_BUILD"], "tools/scaler-run"),
                                "--joblog", self.log, "true", ":::", *["x" * 200] * 40],

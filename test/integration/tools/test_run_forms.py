@@ -191,9 +191,10 @@ class Outputs(ToolTest):
         self.assertEqual(read_whole(self.path("r/1/a/stdout")), text)
 
     def test_results_that_cannot_be_written_are_an_infrastructure_error(self):
-        done = run("scaler-run", "--results", self.write("file", ""), "echo", ":::", "a")
+        file = self.write("file", "")
+        done = run("scaler-run", "--results", file, "echo", ":::", "a")
         self.assert_ends(done, 255, "")
-        self.assertIn(b"--results: Not a directory", done.stderr)
+        self.assertIn(f"--results: '{file}': Not a directory", done.stderr.decode())
 
 
 class Places(ToolTest):
