@@ -142,15 +142,15 @@ static bool has_like(const struct sim *w, const struct sim_node *n, const struct
 }
 
 /* What waits there behind a run that has just ended takes over what that one held, as far as the scheduler knows, while
- * the worker has begun something else with it.  So where nothing of its like runs, it is counted as if it did.  A worker
- * that has more than it has come to want is sent nothing. */
+ * the worker has begun something else with it.  So where nothing of its like runs, it is counted as if it did.  Who
+ * has as much as it wants since it wants less is sent nothing. */
 static struct stock promised(const struct sim *w, const struct sim_node *n, struct stock stock)
 {
         uint32_t there = 0;
         for (uint32_t i = 0; i < w->task_count; i++) {
                 const struct sim_task *t    = &w->tasks[i];
                 bool                   like = !is_at(w, t, n) || has_like(w, n, t);
-                if (is_at(w, t, n) && ++there > t->at->credit)
+                if (is_at(w, t, n) && ++there >= t->at->credit && t->at->less)
                         stock.count = n->slots;
                 for (uint32_t k = 0; k < i && !like; k++)
                         like = is_at(w, &w->tasks[k], n) && sim_amounts_same(&w->tasks[k].needs, &t->needs);
@@ -219,6 +219,12 @@ void sim_idle_waits(struct sim *w, uint32_t task)
 {
         if (is_judged(w))
                 look_all(w, task);
+}
+
+void sim_idle_told(struct sim *w, uint32_t node)
+{
+        if (is_judged(w))
+                look(w, node);
 }
 
 void sim_idle_joined(struct sim *w, uint32_t node)
