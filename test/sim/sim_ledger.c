@@ -174,7 +174,8 @@ static bool comes_before(const struct sim *w, const struct sim_task *waits, cons
                 return later != SC_NEVER && t->heard_at > sc_ns_add(waits->heard_at, later) + SC_MS;
         }
         const bool one_by_one = w->config.allocate == SC_ALLOCATE_EVEN_LOAD; /* and not in runs of what is alike */
-        const bool in_order   = is_alike(waits, t) || (one_by_one && waits->heard_at < t->heard_at);
+        const bool older      = waits->heard_at < t->heard_at || w->config.aging == SC_NEVER; /* they age alike */
+        const bool in_order   = is_alike(waits, t) || (one_by_one && older);
         return waits->client == t->client && in_order && waits->id.lo < t->id.lo && !t->spoilt;
 }
 

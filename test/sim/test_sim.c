@@ -34,6 +34,7 @@ static const struct {
         { 4148, "a failure that was counted was kept and counted again" },
         { 179603441901192, "a run stopped for a lost client was kept for its successor" },
         { 2207, "a hostile worker with credit cost a task its last chance, in the simulator" },
+        { 60804, "a hostile worker had credit by a frame said again, in the simulator" },
 };
 
 static bool pace_is(const char *pace)
