@@ -281,25 +281,6 @@ END_TEST
 
 /* ---- limits --------------------------------------------------------------------------------------*/
 
-START_TEST(capability_sends_as_many_different_needs_as_there_are_slots)
-{
-        begin((struct sc_sched_options){ .allocate = SC_ALLOCATE_CAPABILITY });
-        offering(W, WORKER, 2, 5, "gpu=1000,linux");
-        submit_needing(1, "gpu=1000");
-        submit_needing(2, "linux");
-        ck_assert_uint_eq(sends(W, SC_MSG_ASSIGN), 1);
-        submit_needing(3, "gpu=500");
-        ck_assert_uint_eq(sends(W, SC_MSG_ASSIGN), 0);
-        submit_needing(4, "gpu=1000");
-        ck_assert_uint_eq(sent(W, SC_MSG_ASSIGN)->assign.task.lo, 4);
-        succeed(W, 1);
-        ck_assert_uint_eq(sends(W, SC_MSG_ASSIGN), 0);
-        succeed(W, 4);
-        ck_assert_uint_eq(sent(W, SC_MSG_ASSIGN)->assign.task.lo, 3);
-        teardown();
-}
-END_TEST
-
 START_TEST(who_has_no_free_slot_takes_what_is_stuck_if_amounts_do_not_count)
 {
         begin((struct sc_sched_options){ .allocate = SC_ALLOCATE_CAPABILITY });
@@ -423,7 +404,6 @@ int main(void)
         tcase_add_test(tests, a_last_chance_needs_a_worker_that_offers_what_it_needs);
         tcase_add_test(tests, even_load_gives_one_at_a_time_to_who_has_least);
         tcase_add_test(tests, capability_counts_tasks_and_not_amounts);
-        tcase_add_test(tests, capability_sends_as_many_different_needs_as_there_are_slots);
         tcase_add_test(tests, who_has_no_free_slot_takes_what_is_stuck_if_amounts_do_not_count);
         tcase_add_test(tests, what_is_not_canonical_closes_the_peer);
         tcase_add_test(tests, there_are_only_so_many_sets_at_once);
