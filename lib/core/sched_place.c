@@ -37,7 +37,7 @@ enum sched_takes sc_sched_takes(const struct sc_sched *s, const struct sched_wor
         if (!sc_sched_has_room(w) || !sc_sched_crew_serves(w->crew, c))
                 return SCHED_NOT;
         if (s->opt.allocate == SC_ALLOCATE_CAPABILITY)
-                return SCHED_NOW; /* all its runs count as of the first set */
+                return SCHED_NOW;
         if (w->held >= w->slots && c->set->self != 0 && w->runs_len == 1)
                 return SCHED_NOT;
         const bool is_long = s->opt.allocate == SC_ALLOCATE_SPREAD && c->function->expected >= SCHED_LONG;

@@ -79,7 +79,8 @@ struct sim_conn { /* one end; the other end is `other` */
         uint64_t         sent, cut;   /* packets sent; those from `cut` on are lost */
         sc_ns            last_arrival, clog_until;
         sc_ns            welcomed_at; /* when the scheduler said so */
-        uint32_t         credit;      /* scheduler's end: what the worker has told it takes */
+        uint32_t         credit;      /* scheduler's end: what the worker has told it takes, */
+        bool             less;        /* and that is less than when it was sent something last */
         size_t           in_flight;
 };
 
@@ -337,6 +338,7 @@ void sim_ledger_gone(struct sim *w, const struct sim_conn *at);
 void sim_idle_changed(struct sim *w, uint32_t node, uint32_t task); /* a run of the task has begun there, or ended */
 void sim_idle_waits(struct sim *w, uint32_t task);                  /* the task has come to wait, or does no more */
 void sim_idle_joined(struct sim *w, uint32_t node);
+void sim_idle_told(struct sim *w, uint32_t node); /* it wants more than before, or less */
 void           sim_times_plan(struct sim *w);
 struct sc_plan sim_times_of(const struct sim_task *t);
 void           sim_times_begin(struct sim *w, uint32_t node);

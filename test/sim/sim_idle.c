@@ -150,7 +150,7 @@ static struct stock promised(const struct sim *w, const struct sim_node *n, stru
         for (uint32_t i = 0; i < w->task_count; i++) {
                 const struct sim_task *t    = &w->tasks[i];
                 bool                   like = !is_at(w, t, n) || has_like(w, n, t);
-                if (is_at(w, t, n) && ++there > t->at->credit)
+                if (is_at(w, t, n) && ++there >= t->at->credit && t->at->less)
                         stock.count = n->slots;
                 for (uint32_t k = 0; k < i && !like; k++)
                         like = is_at(w, &w->tasks[k], n) && sim_amounts_same(&w->tasks[k].needs, &t->needs);
@@ -219,6 +219,12 @@ void sim_idle_waits(struct sim *w, uint32_t task)
 {
         if (is_judged(w))
                 look_all(w, task);
+}
+
+void sim_idle_told(struct sim *w, uint32_t node)
+{
+        if (is_judged(w))
+                look(w, node);
 }
 
 void sim_idle_joined(struct sim *w, uint32_t node)

@@ -173,7 +173,9 @@ static bool comes_before(const struct sim *w, const struct sim_task *waits, cons
                 const sc_ns later = apart(w, t, waits);
                 return later != SC_NEVER && t->heard_at > sc_ns_add(waits->heard_at, later) + SC_MS;
         }
-        const bool in_order = is_alike(waits, t) || w->config.allocate == SC_ALLOCATE_EVEN_LOAD; /* else in runs */
+        const bool one_by_one = w->config.allocate == SC_ALLOCATE_EVEN_LOAD; /* and not in runs of what is alike */
+        const bool older      = waits->heard_at < t->heard_at || w->config.aging == SC_NEVER; /* they age alike */
+        const bool in_order   = is_alike(waits, t) || (one_by_one && older);
         return waits->client == t->client && in_order && waits->id.lo < t->id.lo && !t->spoilt;
 }
 
@@ -211,6 +213,7 @@ static void see_assign(struct sim *w, const struct sim_conn *from, const struct 
         if (t == NULL)
                 return;
         stand(w, t, SIM_PLACED, from->other->other);
+        t->at->less = false;
         t->kept = kept;
         t->spoilt |= kept;
         if (!kept)
@@ -311,7 +314,11 @@ void sim_ledger_heard(struct sim *w, struct sim_conn *at, const uint8_t *frame, 
         const bool listens = sim_honest(w, at->other->node) || w->config.liars; /* a liar gives back what it took */
         if (!w->config.shared || !listens || sc_frame_get(frame, &head, &why) != 0)
                 return;
-        at->credit = head.grant_tasks;
+        const bool changes = head.grant_tasks != at->credit;
+        at->less           = at->less || head.grant_tasks < at->credit;
+        at->credit         = head.grant_tasks;
+        if (changes && w->nodes[at->other->node].kind == SIM_WORKER)
+                sim_idle_told(w, at->other->node);
         for (uint32_t i = 0; i < head.count; i++) {
                 struct sc_msg msg;
                 if (sc_codec_unpack(frame + SC_FRAME_HEAD, len - SC_FRAME_HEAD, &cursor, &w->arena, &msg, &why) != 1)

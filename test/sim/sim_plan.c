@@ -270,9 +270,9 @@ static void plan_sweeps(struct sim *w)
 {
         for (uint32_t i = 1; i <= w->config.clients; i++)
                 for (uint32_t k = 0; k < 2; k++) {
-                        if (!sim_chance(w, 50))
+                        if (!sim_chance(w, 60))
                                 continue;
-                        w->nodes[i].sweep_at[k]  = (sc_ns)sim_below(w, (uint64_t)w->config.faults_until + 20 * SC_S);
+                        w->nodes[i].sweep_at[k]  = 1 + (sc_ns)sim_below(w, (uint64_t)w->config.faults_until);
                         w->nodes[i].sweep_tag[k] = (uint32_t)sim_below(w, 3);
                 }
 }

@@ -98,7 +98,7 @@ void sim_times_begin(struct sim *w, uint32_t node)
 {
         struct sim_node *n = &w->nodes[node];
         n->sweeps = n->swept = 0;
-        if (!w->config.times || !w->config.cancels)
+        if (!w->config.times)
                 return;
         for (uint32_t i = 0; i < 2; i++) {
                 if (n->sweep_at[i] < w->now || n->sweep_at[i] == 0)

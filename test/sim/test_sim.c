@@ -36,6 +36,7 @@ static const struct {
         { 487, "clients waited for each other, each with a part of what a large task needs" },
         { 305, "an idle client kept all the tasks that a small scheduler could grant" },
         { 2207, "a hostile worker with credit cost a task its last chance, in the simulator" },
+        { 60804, "a hostile worker had credit by a frame said again, in the simulator" },
 };
 
 static bool pace_is(const char *pace)

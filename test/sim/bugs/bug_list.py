@@ -79,7 +79,6 @@ BUGS = [
     ('all_age_twice_as_fast', 'core/sched_lane.c', 'const sc_ns step = s->opt.aging != SC_NEVER ? s->opt.aging : 0;', 'const sc_ns step = s->opt.aging != SC_NEVER ? s->opt.aging / 2 : 0;'),
     ('low_priorities_go_first', 'core/sched_lane.c', 'return ((const struct sched_level *)a)->priority > ((const struct sched_level *)b)->priority;', 'return ((const struct sched_level *)a)->priority < ((const struct sched_level *)b)->priority;'),
     ('priorities_count_among_their_like_alone', 'core/sched_place.c', '        if (a->priority != b->priority)\n                return a->priority > b->priority;\n', ''),
-    ('the_last_to_come_goes_first', 'core/sched_place.c', '        return a->order < b->order;\n}\n\n/* Fills', '        return a->order > b->order;\n}\n\n/* Fills'),
     ('what_regains_its_place_goes_last', 'core/sched_ready.c', 'const bool heap = sc_sched_row(s, lane->heap)->order < sc_sched_row(s, lane->fifo.head)->order;', 'const bool heap = sc_sched_row(s, lane->heap)->order > sc_sched_row(s, lane->fifo.head)->order;'),
     ('weights_do_not_count', 'core/sched_tenant.c', 'const uint64_t step = (uint64_t)share->weight * SCHED_SHARE_UNIT;', 'const uint64_t step = UINT64_C(1000) * SCHED_SHARE_UNIT;'),
     ('only_the_guess_is_charged', 'core/sched_tenant.c', '                use(&c->share, actual - charged);\n', '                (void)actual;\n'),
