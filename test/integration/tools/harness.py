@@ -9,6 +9,10 @@ import tempfile
 import time
 import unittest
 
+# Who runs the tests in the background, or under nohup, ignores these, and so would what is started here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 BUILD = os.environ["SCALER_BUILD"]
 LIMIT = 60
 

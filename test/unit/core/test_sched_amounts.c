@@ -320,7 +320,7 @@ START_TEST(there_are_only_so_many_sets_at_once)
         begin((struct sc_sched_options){ .tasks_max = 0 });
         rig.unchecked = true;
         char needs[32];
-        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { 10000, 1000 } });
+        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { .tasks = 10000, .kib = 1000 } });
         for (uint64_t i = 1; i <= MOST; i++) {
                 snprintf(needs, sizeof needs, "cpu=%u", (unsigned)(1000 + i));
                 submit_needing(i, needs);
@@ -351,7 +351,7 @@ START_TEST(lanes_have_so_many_bytes_and_no_more)
         rig.unchecked = true;
         char     name[32];
         uint32_t ended = 0;
-        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { 2 * TRIES, 1000 } });
+        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { .tasks = 2 * TRIES, .kib = 1000 } });
         const size_t before = rig.fail.mem.used;
         for (uint64_t i = 1; i <= TRIES; i++) {
                 struct sc_spec spec = spec_f();

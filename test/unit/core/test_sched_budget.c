@@ -208,7 +208,7 @@ END_TEST
 
 START_TEST(grants_are_not_raised_while_memory_is_short_but_a_client_without_tasks_gets_some)
 {
-        const struct sc_msg want = { .kind = SC_MSG_WANT, .want = { 5000, 100 } };
+        const struct sc_msg want = { .kind = SC_MSG_WANT, .want = { .tasks = 5000, .kib = 100 } };
         setup((struct sc_sched_options){ .losses_max = 0 });
         client_up(C, CLIENT);
         submit(C, CLIENT, 1);

@@ -151,7 +151,7 @@ static void begin_many(void)
 {
         begin();
         rig.unchecked = true;
-        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { 2 * MANY, 1 << 16 } });
+        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { .tasks = 2 * MANY, .kib = 1 << 16 } });
         for (uint64_t i = 1; i <= MANY; i++)
                 submit(C, CLIENT, i);
         up(A, hello_of(SC_ROLE_ADMIN, ADMIN), 0);

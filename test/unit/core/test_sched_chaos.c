@@ -221,7 +221,8 @@ static void client_acts(int i)
                 out.len = 0;
                 break;
         case 3:
-                say(w.client_link[i], &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { (uint32_t)below(300), 100 } });
+                say(w.client_link[i], &(struct sc_msg){ .kind = SC_MSG_WANT,
+                                                        .want = { .tasks = (uint32_t)below(300), .kib = 100 } });
                 break;
         case 4:
                 submit_spec(w.client_link[i], (uint64_t)(CLIENT + i), some.lo, spec);

@@ -383,7 +383,7 @@ START_TEST(a_tenant_is_granted_no_more_than_its_limit)
         ck_assert_uint_eq(effect(SC_FX_GRANT)->tasks, 0);
         client_of(C3, CLIENT + 2, "", 0, 0);
         ck_assert_uint_gt(effect(SC_FX_GRANT)->tasks, 100);
-        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { 10, 100 } });
+        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { .tasks = 10, .kib = 100 } });
         ck_assert_uint_eq(effects(SC_FX_GRANT), 2); /* less for the one, and the other's first */
         teardown();
 }
@@ -472,7 +472,7 @@ START_TEST(many_priorities_are_kept_apart)
         setup((struct sc_sched_options){ .tasks_max = 0 });
         rig.unchecked = true;
         client_up(C, CLIENT);
-        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { 10000, 10000 } });
+        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { .tasks = 10000, .kib = 10000 } });
         for (uint64_t i = 0; i <= 2 * SC_PRIORITY_MAX; i++)
                 submit_at(C, CLIENT, i + 1, (int32_t)(i * 7 % (2 * SC_PRIORITY_MAX + 1)) - SC_PRIORITY_MAX);
         worker_up(W, WORKER, 1, 1);

@@ -7,7 +7,7 @@ enum { C = 1, W = 2, C2 = 3, C3 = 4 };
 
 static void want(sc_link_id link, uint32_t tasks, uint32_t kib)
 {
-        say(link, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { tasks, kib } });
+        say(link, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { .tasks = tasks, .kib = kib } });
 }
 
 START_TEST(a_client_may_fill_its_grant_and_not_one_more)

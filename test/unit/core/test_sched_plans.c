@@ -523,7 +523,7 @@ START_TEST(ten_thousand_deadlines_pass_in_bounded_steps)
 {
         begin();
         rig.unchecked = true;
-        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { 20000, 1 << 16 } });
+        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { .tasks = 20000, .kib = 1 << 16 } });
         worker_up(W, WORKER, 64, 5000);
         for (uint64_t i = 1; i <= 10000; i++)
                 submit_plan(i, (struct sc_plan){ .deadline_ms = 1000 });

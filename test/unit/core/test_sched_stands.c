@@ -17,7 +17,7 @@ static void pair_up(uint32_t slots, uint32_t credit)
 
 static void want(sc_link_id link, uint32_t tasks, uint32_t kib)
 {
-        say(link, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { tasks, kib } });
+        say(link, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { .tasks = tasks, .kib = kib } });
 }
 
 /* ---- the welcome ---------------------------------------------------------------------------------*/
@@ -40,7 +40,7 @@ START_TEST(nothing_is_said_to_a_client_before_its_welcome)
                 { .kind = SC_MSG_QUERY, .query = { .ticket = 1, .what = SC_QUERY_STATUS, .rows_max = 1 } },
                 { .kind = SC_MSG_CANCEL, .cancel = { .task = task(CLIENT, 1) } },
                 { .kind = SC_MSG_CANCEL, .cancel = { .task = task(CLIENT, 9) } },
-                { .kind = SC_MSG_WANT, .want = { 10, 10 } },
+                { .kind = SC_MSG_WANT, .want = { .tasks = 10, .kib = 10 } },
                 { .kind = SC_MSG_OUTPUT_ACK, .output_ack = { .task = task(CLIENT, 1), .run = 1 } },
                 { .kind = SC_MSG_SUBMIT, .submit = { .task = task(CLIENT, 1), .spec = spec_f() } },
         };

@@ -218,7 +218,7 @@ START_TEST(a_lost_worker_with_thousands_of_runs_is_cleared_in_bounded_steps)
         begin((struct sc_sched_options){ .tasks_max = 0 });
         rig.unchecked = true;
         worker_up(W, WORKER, 1024, 20000);
-        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { 20000, 1 << 16 } });
+        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { .tasks = 20000, .kib = 1 << 16 } });
         submit_many(1, 10000);
         ck_assert_uint_eq(stats().tasks_assigned, 10000);
         down(W);
