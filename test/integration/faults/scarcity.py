@@ -159,10 +159,10 @@ def cases():
         a_scheduler_out_of_descriptors_goes_on_and_lets_in_again,
         a_worker_out_of_descriptors_runs_functions_and_says_why_it_starts_no_command,
         a_worker_that_cannot_dial_for_want_of_descriptors_comes_back) for kind in KINDS]
-    rows += [(tools_born_without_descriptors_say_so, ()),
-             (a_scheduler_born_with_few_threads_says_so, ())]
-    if SLOW == 1:  # the sanitizers take terabytes of room
-        rows += [(a_scheduler_born_with_little_room_listens_or_says_so, ())]
+    rows += [(tools_born_without_descriptors_say_so, ())]
+    if SLOW == 1:  # the sanitizers take terabytes of room, and a thread of their own
+        rows += [(a_scheduler_born_with_few_threads_says_so, ()),
+                 (a_scheduler_born_with_little_room_listens_or_says_so, ())]
     return [(" ".join([function.__name__, *args]), function, args) for function, args in rows]
 
 
