@@ -6,53 +6,24 @@
  */
 #include <inttypes.h>
 #include <poll.h>
-#include <scaler.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "bench_parts.h"
+#include "bench_tools.h"
 
 enum { WAIT_MS = 120000 };
 
-static void must(const char *what, int status)
-{
-        if (status >= 0)
-                return;
-        fprintf(stderr, "bench_cancel: %s: %s\n", what, scaler_strerror(status));
-        exit(1);
-}
-
 static double now_ms(void)
 {
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
-static int noop(scaler_task *task, void *ctx)
-{
-        (void)task;
-        (void)ctx;
-        return 0;
-}
-
-static scaler_client *client_up(const char *url, long pending_max)
-{
-        scaler_client        *client = NULL;
-        scaler_client_options options;
-        scaler_init(&options, sizeof options);
-        options.scheduler   = url;
-        options.pending_max = pending_max;
-        must("client", scaler_client_create(&options, &client, NULL));
-        must("start", scaler_client_start(client, NULL));
-        must("ready", scaler_client_wait_ready(client, WAIT_MS));
-        return client;
+        return (double)bench_now_ns() / 1e6;
 }
 
 static void hoard(const char *url, long n)
 {
-        scaler_client   *client = client_up(url, n);
+        scaler_client   *client = bench_connect(url, n);
         const scaler_arg arg    = scaler_arg_bytes("0123456789abcdef", 16);
         scaler_spec      spec;
         scaler_init(&spec, sizeof spec);
@@ -60,7 +31,7 @@ static void hoard(const char *url, long n)
         spec.args      = &arg;
         spec.arg_count = 1;
         for (long i = 0; i < n; i++)
-                must("submit", scaler_client_submit(client, &spec, NULL, NULL));
+                bench_check("submit", scaler_client_submit(client, &spec, NULL, NULL), NULL);
         printf("submitted\n");
         fflush(stdout);
         char byte;
@@ -68,13 +39,13 @@ static void hoard(const char *url, long n)
                 exit(1);
         uint64_t     count = 0;
         const double from  = now_ms();
-        must("cancel", scaler_client_cancel_many(client, NULL, 0, WAIT_MS, &count));
+        bench_check("cancel", scaler_client_cancel_many(client, NULL, 0, WAIT_MS, &count), NULL);
         const double told = now_ms();
-        must("ends", scaler_client_wait_all(client, WAIT_MS));
+        bench_check("ends", scaler_client_wait_all(client, WAIT_MS), NULL);
         const double       ended = now_ms();
         scaler_client_stats stats;
         scaler_init(&stats, sizeof stats);
-        must("stats", scaler_client_stats_get(client, &stats));
+        bench_check("stats", scaler_client_stats_get(client, &stats), NULL);
         printf("cancelled=%" PRIu64 " told_ms=%.0f ended_ms=%.0f connected=%d\n", stats.cancelled, told - from,
                ended - from, stats.connected);
         scaler_client_destroy(client);
@@ -93,22 +64,11 @@ static enum heard listen_in(void)
 
 static void beside(const char *url)
 {
-        const scaler_function function = { .size = sizeof function, .name = "noop", .fn = noop };
-        scaler_worker        *worker   = NULL;
-        scaler_worker_options options;
-        scaler_init(&options, sizeof options);
-        options.scheduler = url;
-        options.slots     = 1;
-        must("worker", scaler_worker_create(&options, &worker, NULL));
-        must("function", scaler_worker_register(worker, &function));
-        must("worker start", scaler_worker_start(worker, NULL));
-        scaler_client *client = client_up(url, 0);
-        scaler_spec    spec;
-        scaler_init(&spec, sizeof spec);
-        spec.function = "noop";
-        double     slowest = 0;
-        long       count   = 0;
-        enum heard heard   = A_LINE;
+        scaler_worker *worker = bench_worker(url, NULL, 1, "noop", bench_noop);
+        scaler_client *client = bench_connect(url, 0);
+        double         slowest = 0;
+        long           count   = 0;
+        enum heard     heard   = A_LINE;
         for (; heard != THE_END; heard = listen_in()) {
                 if (heard == A_LINE) {
                         slowest = 0;
@@ -118,8 +78,8 @@ static void beside(const char *url)
                 }
                 scaler_future *future = NULL;
                 const double   from   = now_ms();
-                must("submit", scaler_client_submit(client, &spec, &future, NULL));
-                must("result", scaler_future_result(future, WAIT_MS, NULL));
+                bench_submit(client, "noop", NULL, &future);
+                bench_check("result", scaler_future_result(future, WAIT_MS, NULL), NULL);
                 const double took = now_ms() - from;
                 slowest           = took > slowest ? took : slowest;
                 scaler_future_unref(future);

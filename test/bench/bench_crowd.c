@@ -68,7 +68,7 @@ static int be_client(int argc, char **argv)
         const struct bench_part crowd   = bench_part_start("crowd", url, argc > 2 ? argv[2] : "998", -1, line);
         nanosleep(&(struct timespec){ .tv_sec = QUIET_S }, NULL); /* buffers get small */
         const double   each   = (resident_bytes(scheduler.pid) - before) / (double)(idle + BUSY);
-        scaler_client *client = bench_connect(url);
+        scaler_client *client = bench_connect(url, 0);
         bench_run_window(client, BENCH_WARM_UP, window);
         const uint64_t begin = bench_now_ns(), cpu = bench_cpu_ns(scheduler.pid);
         bench_run_window(client, count, window);

@@ -6,142 +6,13 @@
  *     bench_graph tree|fanin|stencil|million [SECONDS]
  *                                      graphs of that shape for so long (million: one), and the scheduler's memory
  */
-#include <scaler.h>
-#include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <string.h>
 
+#include "bench_parts.h"
 #include "bench_tools.h"
 
-enum { SLOTS = 2, PATIENCE_MS = 600000, READS = 5 };
-
-struct part { /* another process of ours */
-        pid_t pid;
-        int   leash; /* it ends when this is closed */
-        int   said;  /* its standard output */
-};
-
-static void check(const char *what, int status, const scaler_error *err)
-{
-        if (status >= 0)
-                return;
-        fprintf(stderr, "bench_graph: %s: %s: %s\n", what, scaler_status_name(status), err ? err->text : "");
-        exit(1);
-}
-
-/* ---- the other parts ------------------------------------------------------------------------------ */
-
-static void wait_for_leash(void)
-{
-        char byte;
-        puts("ready");
-        fflush(stdout);
-        while (read(STDIN_FILENO, &byte, 1) > 0)
-                ;
-}
-
-static void be_scheduler(const char *url)
-{
-        scaler_error             err;
-        scaler_scheduler        *scheduler;
-        scaler_scheduler_options options;
-        scaler_init(&options, sizeof options);
-        options.listen       = &url;
-        options.listen_count = 1;
-        check("scheduler", scaler_scheduler_create(&options, &scheduler, &err), &err);
-        check("scheduler", scaler_scheduler_start(scheduler, &err), &err);
-        puts(scaler_scheduler_address(scheduler, 0));
-        wait_for_leash();
-        scaler_scheduler_stop(scheduler, 1000);
-        scaler_scheduler_destroy(scheduler);
-}
-
-static int noop(scaler_task *task, void *ctx)
-{
-        (void)task;
-        (void)ctx;
-        return 0;
-}
-
-static void be_worker(const char *url)
-{
-        scaler_error          err;
-        scaler_worker        *worker;
-        scaler_worker_options options;
-        scaler_function       function;
-        scaler_init(&options, sizeof options);
-        scaler_init(&function, sizeof function);
-        options.scheduler = url;
-        options.slots     = SLOTS;
-        function.name     = "noop";
-        function.fn       = noop;
-        check("worker", scaler_worker_create(&options, &worker, &err), &err);
-        check("register", scaler_worker_register(worker, &function), NULL);
-        check("worker", scaler_worker_start(worker, &err), &err);
-        check("worker", scaler_worker_wait_ready(worker, PATIENCE_MS), NULL);
-        wait_for_leash();
-        scaler_worker_stop(worker, 1000);
-        scaler_worker_destroy(worker);
-}
-
-/* ---- starting and ending them --------------------------------------------------------------------- */
-
-/* Gives its first line of output, without the end, and waits until it is ready. */
-static struct part start_part(const char *program, const char *role, const char *url, char *line, size_t line_max)
-{
-        int leash[2], said[2];
-        if (pipe(leash) != 0 || pipe(said) != 0)
-                bench_die("pipe");
-        const pid_t pid = fork(); /* this process has not touched the library yet */
-        if (pid < 0)
-                bench_die("fork");
-        if (pid == 0) {
-                dup2(leash[0], STDIN_FILENO);
-                dup2(said[1], STDOUT_FILENO);
-                for (int fd = STDERR_FILENO + 1; fd < 64; fd++)
-                        close(fd);
-                execl(program, program, role, url, (char *)NULL);
-                _exit(127);
-        }
-        close(leash[0]);
-        close(said[1]);
-        FILE *text = fdopen(dup(said[0]), "r");
-        char  next[256];
-        line[0] = '\0';
-        while (text && fgets(next, sizeof next, text) && strcmp(next, "ready\n") != 0)
-                snprintf(line, line_max, "%.*s", (int)strcspn(next, "\n"), next);
-        if (!text || strcmp(next, "ready\n") != 0) {
-                fprintf(stderr, "bench_graph: the %s did not start\n", role);
-                exit(1);
-        }
-        fclose(text);
-        return (struct part){ .pid = pid, .leash = leash[1], .said = said[0] };
-}
-
-static void end_part(const struct part *part)
-{
-        close(part->leash);
-        close(part->said);
-        waitpid(part->pid, NULL, 0);
-}
-
-/* ---- the client ----------------------------------------------------------------------------------- */
-
-static scaler_client *connect_client(const char *url)
-{
-        scaler_error          err;
-        scaler_client        *client;
-        scaler_client_options options;
-        scaler_init(&options, sizeof options);
-        options.scheduler   = url;
-        options.pending_max = 4000000;
-        check("client", scaler_client_create(&options, &client, &err), &err);
-        check("client", scaler_client_start(client, &err), &err);
-        check("client", scaler_client_wait_ready(client, PATIENCE_MS), NULL);
-        return client;
-}
+enum { SLOTS = 2, PENDING_MAX = 4000000, PATIENCE_MS = 600000, READS = 5 };
 
 static scaler_spec noop_spec(void)
 {
@@ -154,11 +25,9 @@ static scaler_spec noop_spec(void)
 static void run_one_by_one(scaler_client *client, long count)
 {
         for (long i = 0; i < count; i++) {
-                scaler_error      err;
-                scaler_future    *future;
-                const scaler_spec spec = noop_spec();
-                check("submit", scaler_client_submit(client, &spec, &future, &err), &err);
-                check("result", scaler_future_result(future, PATIENCE_MS, NULL), NULL);
+                scaler_future *future;
+                bench_submit(client, "noop", NULL, &future);
+                bench_check("result", scaler_future_result(future, PATIENCE_MS, NULL), NULL);
                 scaler_future_unref(future);
         }
 }
@@ -179,7 +48,13 @@ static struct shape room_for(size_t count, size_t args)
         return s;
 }
 
-/* A task that reads those from `first` on, `step` apart. */
+static void shape_free(struct shape *s)
+{
+        free(s->specs);
+        free(s->args);
+}
+
+/* A task that reads the results of those in `from`. */
 static void add(struct shape *s, const size_t *from, size_t reads)
 {
         scaler_spec *spec = &s->specs[s->count++];
@@ -200,7 +75,7 @@ static struct shape chain_of(size_t count)
         return s;
 }
 
-/* 100,000 leaves, each ten become one. */
+/* Leaves, a power of ten of them; each ten become one. */
 static struct shape tree_of(size_t leaves)
 {
         struct shape s = room_for(2 * leaves, 2 * leaves);
@@ -252,8 +127,8 @@ static void run_graph(scaler_client *client, const struct shape *s)
         scaler_future *whole;
         scaler_init(&options, sizeof options);
         options.whole = &whole;
-        check("graph", scaler_client_submit_graph(client, s->specs, s->count, &options, NULL, NULL, &err), &err);
-        check("graph", scaler_future_result(whole, PATIENCE_MS, NULL), NULL);
+        bench_check("graph", scaler_client_submit_graph(client, s->specs, s->count, &options, NULL, NULL, &err), &err);
+        bench_check("graph", scaler_future_result(whole, PATIENCE_MS, NULL), NULL);
         scaler_future_unref(whole);
 }
 
@@ -280,7 +155,7 @@ static long peak_kib(pid_t pid)
 
 static void measure_chain(scaler_client *client, long count, long rounds)
 {
-        const struct shape s = chain_of((size_t)count);
+        struct shape s = chain_of((size_t)count);
         run_one_by_one(client, 1000);
         for (long i = 0; i < rounds; i++) {
                 uint64_t begin = bench_now_ns();
@@ -292,6 +167,7 @@ static void measure_chain(scaler_client *client, long count, long rounds)
                 printf("bench_graph shape=chain n=%ld rate=%.0f one_by_one=%.0f ratio=%.2f\n", count,
                        (double)count / chained, (double)count / one, one / chained);
         }
+        shape_free(&s);
 }
 
 static void measure_shape(scaler_client *client, const char *shape, long seconds, pid_t scheduler)
@@ -312,26 +188,25 @@ static void measure_shape(scaler_client *client, const char *shape, long seconds
         printf("bench_graph shape=%s nodes=%zu graphs=%ld rate=%.0f seconds=%.2f scheduler_before_kib=%ld "
                "scheduler_peak_kib=%ld\n",
                shape, s.count, graphs, (double)s.count * (double)graphs / took, took, before, peak_kib(scheduler));
-        free(s.specs);
-        free(s.args);
+        shape_free(&s);
 }
 
 static int be_client(int argc, char **argv)
 {
-        char        url[256] = "tcp://127.0.0.1:0", line[256];
-        struct part parts[2];
-        parts[0] = start_part("/proc/self/exe", "scheduler", url, line, sizeof line);
-        snprintf(url, sizeof url, "%.250s", line);
-        parts[1]              = start_part("/proc/self/exe", "worker", url, line, sizeof line);
-        scaler_client *client = connect_client(url);
+        char url[BENCH_URL_MAX], line[BENCH_URL_MAX];
+        bench_url("tcp", url);
+        const struct bench_part scheduler = bench_part_start("scheduler", url, NULL, -1, line);
+        snprintf(url, sizeof url, "%s", line);
+        const struct bench_part worker = bench_part_start("worker", url, NULL, -1, line);
+        scaler_client          *client = bench_connect(url, PENDING_MAX);
         if (strcmp(argv[1], "chain") == 0)
                 measure_chain(client, bench_number(argc, argv, 2, 10000, 1), bench_number(argc, argv, 3, 1, 1));
         else
-                measure_shape(client, argv[1], bench_number(argc, argv, 2, 2, 0), parts[0].pid);
+                measure_shape(client, argv[1], bench_number(argc, argv, 2, 2, 0), scheduler.pid);
         scaler_client_stop(client, 10000);
         scaler_client_destroy(client);
-        for (int i = 1; i >= 0; i--)
-                end_part(&parts[i]);
+        bench_part_end(&worker);
+        bench_part_end(&scheduler);
         return 0;
 }
 
@@ -340,11 +215,11 @@ int main(int argc, char **argv)
         static const char *const shapes[] = { "chain", "tree", "fanin", "stencil", "million" };
         const char              *role     = argc > 1 ? argv[1] : "";
         if (argc == 3 && strcmp(role, "scheduler") == 0) {
-                be_scheduler(argv[2]);
+                bench_be_scheduler(argv[2]);
                 return 0;
         }
         if (argc == 3 && strcmp(role, "worker") == 0) {
-                be_worker(argv[2]);
+                bench_be_worker(argv[2], SLOTS);
                 return 0;
         }
         for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)

@@ -44,7 +44,7 @@ static int be_client(const char *over)
         for (int i = 1; i < 3; i++)
                 parts[i] = bench_part_start("worker", url, NULL, starts[1], line);
         close(starts[1]);
-        scaler_client *client = bench_connect(url);
+        scaler_client *client = bench_connect(url, 0);
         bench_submit(client, "stay", NULL, &future);
         printf("bench_kill over=%s restart_us=%.1f\n", over, bench_kill_and_wait(starts[0]));
         bench_check("result", scaler_future_result(future, BENCH_PATIENCE_MS, NULL), NULL);

@@ -149,15 +149,25 @@ scaler_worker *bench_worker(const char *url, scaler_runtime *runtime, int slots,
         return worker;
 }
 
+void bench_be_worker(const char *url, int slots)
+{
+        scaler_worker *worker = bench_worker(url, NULL, slots, "noop", bench_noop);
+        bench_check("worker", scaler_worker_wait_ready(worker, BENCH_PATIENCE_MS), NULL);
+        bench_ready();
+        scaler_worker_stop(worker, 1000);
+        scaler_worker_destroy(worker);
+}
+
 /* ---- load ----------------------------------------------------------------------------------------- */
 
-scaler_client *bench_connect(const char *url)
+scaler_client *bench_connect(const char *url, int64_t pending_max)
 {
         scaler_error          err;
         scaler_client        *client;
         scaler_client_options options;
         scaler_init(&options, sizeof options);
-        options.scheduler = url;
+        options.scheduler   = url;
+        options.pending_max = pending_max;
         bench_check("client", scaler_client_create(&options, &client, &err), &err);
         bench_check("client", scaler_client_start(client, &err), &err);
         bench_check("client", scaler_client_wait_ready(client, BENCH_PATIENCE_MS), NULL);

@@ -34,8 +34,9 @@ void bench_be_scheduler(const char *url);
 /* Created and started; runtime NULL: one of its own. */
 scaler_worker *bench_worker(const char *url, scaler_runtime *runtime, int slots, const char *name, scaler_task_fn fn);
 int            bench_noop(scaler_task *task, void *ctx);
+void           bench_be_worker(const char *url, int slots); /* offers "noop" */
 
-scaler_client *bench_connect(const char *url);
+scaler_client *bench_connect(const char *url, int64_t pending_max); /* linked; 0: the usual */
 void           bench_submit(scaler_client *client, const char *function, scaler_queue *queue, scaler_future **out);
 /* `count` times "noop", at most `window` under way. */
 void bench_run_window(scaler_client *client, long count, long window);

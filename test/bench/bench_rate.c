@@ -17,15 +17,6 @@
 
 enum { SLOTS = 2 };
 
-static void be_worker(const char *url)
-{
-        scaler_worker *worker = bench_worker(url, NULL, SLOTS, "noop", bench_noop);
-        bench_check("worker", scaler_worker_wait_ready(worker, BENCH_PATIENCE_MS), NULL);
-        bench_ready();
-        scaler_worker_stop(worker, 1000);
-        scaler_worker_destroy(worker);
-}
-
 static void run_one_by_one(scaler_client *client, long count, uint64_t *took_ns)
 {
         for (long i = 0; i < count; i++) {
@@ -143,7 +134,7 @@ static int be_client(int argc, char **argv)
         parts[0] = bench_part_start("scheduler", url, NULL, -1, line);
         memcpy(url, line, sizeof url);
         parts[1]              = bench_part_start("worker", url, NULL, -1, line);
-        scaler_client *client = bench_connect(url);
+        scaler_client *client = bench_connect(url, 0);
         if (idle)
                 measure_idle(client, argv[1], count, parts);
         else
@@ -164,7 +155,7 @@ int main(int argc, char **argv)
         if (argc == 3 && strcmp(role, "scheduler") == 0)
                 bench_be_scheduler(argv[2]);
         else if (argc == 3 && strcmp(role, "worker") == 0)
-                be_worker(argv[2]);
+                bench_be_worker(argv[2], SLOTS);
         else if (strcmp(role, "tcp") == 0 || strcmp(role, "ipc") == 0)
                 return be_client(argc, argv);
         else
