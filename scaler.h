@@ -264,7 +264,7 @@ typedef struct scaler_scheduler_options {
         int32_t                losses_max;       /* the n-th lost run ends the task; 0: 3 */
         int64_t                silent_ms;        /* a peer silent for so long is lost; 0: 10,000 */
         int64_t                client_grace_ms;  /* a lost client's tasks wait so long; 0: 60,000; SCALER_UNLIMITED */
-        /* since 0.2.0 */
+        /* not in 0.1.0 */
         const scaler_tenant   *tenants;          /* those with a share or limits of their own; borrows */
         size_t                 tenant_count;     /* at most 1,024 */
         int64_t                aging_ms;         /* waiting so long is worth one priority; 0: 60,000; SCALER_NONE */
@@ -284,7 +284,7 @@ typedef struct scaler_scheduler_stats {
         uint64_t tasks_max;
         uint64_t uptime_ms;
         uint64_t epoch; /* random, of this scheduler object */
-        /* since 0.2.0 */
+        /* not in 0.1.0 */
         uint32_t tasks_kept; /* ended, and kept for others that will read the result */
 } scaler_scheduler_stats;
 
@@ -335,7 +335,7 @@ typedef struct scaler_worker_options {
         int64_t                keep_ms;              /* running tasks outlive a lost link so long; 0: 60,000 */
         int64_t                kill_grace_ms;        /* from SIGTERM to SIGKILL; 0: 5,000 */
         int64_t                scheduler_timeout_ms; /* gives up after; 0: never */
-        /* since 0.2.0 */
+        /* not in 0.1.0 */
         const char            *offers;               /* "gpu=2,mem=64G,linux"; cpu as many as slots unless named */
 } scaler_worker_options;
 
@@ -429,7 +429,7 @@ typedef struct scaler_client_options {
         int64_t                pending_max; /* tasks not yet ended; 0: 1,000,000 */
         int64_t reconnect_ms; /* without a scheduler for so long all futures fail; 0: 120,000; SCALER_UNLIMITED */
         bool    admin;        /* may look at everything and cancel everybody's tasks, may not submit */
-        /* since 0.2.0 */
+        /* not in 0.1.0 */
         int64_t weight;       /* its share among the clients of its tenant, 1 to 1,000,000; 0: 1,000 */
         int64_t running_max;  /* at most so many of its tasks with workers at once; 0: no limit */
 } scaler_client_options;
@@ -437,7 +437,7 @@ typedef struct scaler_client_options {
 typedef enum scaler_arg_kind {
         SCALER_ARG_BYTES  = 0, /* data and size, borrowed */
         SCALER_ARG_BLOB   = 1, /* blob, borrowed */
-        /* since 0.2.0: results of other tasks, which are waited for; see the functions below that make them */
+        /* not in 0.1.0: results of other tasks, which are waited for; see the functions below that make them */
         SCALER_ARG_RESULT = 2, /* in a graph: of the spec whose index is data_size */
         SCALER_ARG_NAMED  = 3, /* in a graph: of the spec whose name is data, a text, borrowed */
         SCALER_ARG_FUTURE = 4  /* data is a future of the same client, borrowed */
@@ -483,7 +483,7 @@ typedef struct scaler_spec {
         int64_t               timeout_ms; /* wall time per run; 0: none */
         uint64_t              user_data;  /* handed back by the future */
         scaler_queue         *queue;      /* where the future appears when it ends (or has output); NULL: nowhere */
-        /* since 0.2.0 */
+        /* not in 0.1.0 */
         const char *needs;            /* amounts it holds while it runs, "gpu=1,mem=2G,linux"; NULL: cpu=1 */
         const char *tag;              /* for people, and for cancels in bulk; at most 127 bytes */
         int64_t     not_before_ms;    /* from now; is not placed earlier */
@@ -532,7 +532,7 @@ typedef struct scaler_failure {
         uint32_t attempts;                    /* runs made */
         uint32_t losses;                      /* of them with a lost worker */
         char     text[SCALER_ERROR_TEXT_MAX]; /* words; empty on success */
-        /* since 0.2.0 */
+        /* not in 0.1.0 */
         scaler_id root;        /* the task whose end ended this one; nil: its own doing */
         int32_t   root_reason; /* scaler_reason: how that one ended */
 } scaler_failure;

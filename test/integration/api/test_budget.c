@@ -42,12 +42,15 @@ static int fn_echo(scaler_task *t, void *ctx)
 }
 
 /* Links that were closed for want of memory, and whatever else the scheduler warns of. */
-static _Atomic int warnings;
+static _Atomic int warnings, other_warnings;
 
 static void count_warnings(void *ctx, const scaler_log_record *record)
 {
         (void)ctx;
-        atomic_fetch_add(&warnings, record->level <= SCALER_LOG_WARN);
+        if (record->level > SCALER_LOG_WARN)
+                return;
+        atomic_fetch_add(&warnings, 1);
+        atomic_fetch_add(&other_warnings, strstr(record->line, "for want of memory") == NULL);
 }
 
 static scaler_runtime *runtime_of(int64_t memory_max)
@@ -198,6 +201,7 @@ static void flood(const char *listen, const int *mib, struct load load)
         struct place           p;
         scaler_scheduler_stats stats;
         atomic_store(&warnings, 0);
+        atomic_store(&other_warnings, 0);
         load.tasks = is_slow() ? load.tasks / 10 : load.tasks;
         place_up(&p, listen, mib, &load.times);
         all_through(&p, &load);
@@ -229,6 +233,7 @@ END_TEST
 START_TEST(a_tiny_scheduler_is_slow_and_loses_nothing)
 {
         flood("tcp://127.0.0.1:0", (const int[]){ 4, 32, 64 }, (struct load){ 5000, 16384, 1 });
+        ck_assert_int_eq(atomic_load(&other_warnings), 0);
 }
 END_TEST
 

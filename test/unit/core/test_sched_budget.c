@@ -190,19 +190,22 @@ START_TEST(a_result_that_does_not_fit_stays_with_its_worker_until_it_does)
 }
 END_TEST
 
+/* There is memory for half of it, or for it but not for the frame that would tell it. */
 START_TEST(a_result_that_can_never_fit_ends_its_task_with_words)
 {
         static char             bytes[100000];
         const struct sc_outcome large = { .reason = SC_REASON_SUCCESS, .result = { bytes, sizeof bytes } };
-        setup((struct sc_sched_options){ .losses_max = 0 });
-        client_up(C, CLIENT);
-        worker_up(W, WORKER, 2, 2);
-        submit(C, CLIENT, 1);
-        rig.fail.mem.budget = atomic_load(&rig.fail.mem.used) + sizeof bytes / 2;
-        done_as(W, task(CLIENT, 1), run_of(CLIENT, 1), large);
-        ck_assert_uint_eq(effects(SC_FX_CLOSE), 0);
-        ck_assert_uint_eq(sent(C, SC_MSG_RESULT)->result.outcome.reason, SC_REASON_LIMIT);
-        teardown();
+        for (size_t halves = 1; halves <= 4; halves += 3) {
+                setup((struct sc_sched_options){ .losses_max = 0 });
+                client_up(C, CLIENT);
+                worker_up(W, WORKER, 2, 2);
+                submit(C, CLIENT, 1);
+                rig.fail.mem.budget = atomic_load(&rig.fail.mem.used) + halves * sizeof bytes / 2;
+                done_as(W, task(CLIENT, 1), run_of(CLIENT, 1), large);
+                ck_assert_uint_eq(effects(SC_FX_CLOSE), 0);
+                ck_assert_uint_eq(sent(C, SC_MSG_RESULT)->result.outcome.reason, SC_REASON_LIMIT);
+                teardown();
+        }
 }
 END_TEST
 
