@@ -1,25 +1,17 @@
 /*
- * Queues of rows; tasks that depend on others, and graphs: what heads their blocks, and the calls to the two files that
- * know how they hang together.  Included by sched_state.h only.
+ * Tasks that depend on others, and graphs: what heads their blocks, and the calls to the two files that know how they
+ * hang together.  Included by sched_state.h only.
  */
 #ifndef SC_SCHED_GRAPH_H
 #define SC_SCHED_GRAPH_H
 
 #include "msg.h"
 #include "sc_list.h"
+#include "sched_queue.h"
 
 struct sc_out;
 struct sc_sched;
 struct sched_task;
-
-/* The queue that its state puts a row on hangs on AT; the rows of a client, or all orphans, on MINE. */
-struct sched_pair {
-        uint32_t next, prev;
-};
-
-struct sched_queue {
-        uint32_t head, tail, len;
-};
 
 /* One dependency of one task; found from both its ends. */
 struct sched_edge {

@@ -13,6 +13,7 @@
 #include "sc_status.h"
 #include "sc_sched.h"
 #include "sched_graph.h"
+#include "sched_queue.h"
 #include "task_fsm.h"
 
 #define SCHED_NONE UINT32_MAX
@@ -59,8 +60,6 @@ enum {
 #define SCHED_RELEASE_AFTER (6 * SC_S)   /* from a deadline to the end without the worker: its grace and a moment */
 
 /* ---- rows --------------------------------------------------------------------------------------*/
-
-enum sched_link_pair { SCHED_AT, SCHED_MINE, SCHED_PAIRS };
 
 enum { /* flags of a row */
         SCHED_STARTED  = 1 << 0, /* its run is reported to be running */
