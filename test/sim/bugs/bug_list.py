@@ -97,7 +97,7 @@ BUGS = [
     ('every_failure_is_tried_again', 'core/sched_plan.c', '        if (plan && plan->retry_len > 0)\n                return', '        if (plan && plan->retry_len > 200)\n                return'),
     ('no_named_failure_is_tried_again', 'core/sched_plan.c', 'return sc_retry_on_has(retry_on(plan), outcome);', 'return false;'),
     ('a_cancel_of_many_minds_no_tag', 'core/sched_bulk.c', '        if (b->tag_len == 0)\n                return true;', '        if (b->tag_len < 200)\n                return true;'),
-    ('a_cancel_of_many_leaves_what_runs', 'core/sched_bulk.c', '        if (sc_task_is_held(t->state))\n                sc_sched_stop(s, t, b->force, out);\n        else\n', '        if (!sc_task_is_held(t->state))\n'),
+    ('a_cancel_of_many_leaves_what_runs', 'core/sched_bulk.c', '        else if (sc_task_is_held(t->state))\n                sc_sched_stop(s, t, b->force, out);\n        else\n', '        else if (!sc_task_is_held(t->state))\n'),
     ('a_cancel_of_many_is_not_answered', 'core/sched_bulk.c', '                confirm(b, out);\n                drop(s, b);', '                (void)confirm;\n                drop(s, b);'),
     ('a_cancel_of_many_is_not_said_again', 'core/cli_many.c', 'c->many[i].state = strange ? SC_CLI_MANY_OVER : SC_CLI_MANY_DUE;', 'c->many[i].state = strange ? SC_CLI_MANY_OVER : SC_CLI_MANY_SENT;'),
 ]
