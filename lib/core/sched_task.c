@@ -103,7 +103,8 @@ static size_t room_to_tell(const struct sc_sched *s, size_t size)
         return 2 * (size > s->ended_largest ? size : s->ended_largest) + SCHED_ROOM_TELL;
 }
 
-/* As far as the budget is concerned, and as long as other results hold memory that will be free again. */
+/* As far as the budget is concerned, and as long as other results hold memory that will be free again.  The only one is
+ * kept in any case: what else holds memory then does not wait for it to be told. */
 bool sc_sched_outcome_fits(const struct sc_sched *s, const struct sched_task *t, const struct sc_outcome *outcome)
 {
         const size_t size = outcome_size(outcome);
@@ -116,7 +117,7 @@ static void outcome_keep(struct sc_sched *s, struct sched_task *t, const struct 
 {
         size_t size = outcome_size(outcome);
         t->reason   = outcome->reason;
-        t->block    = sc_mem_has(s->mem, size + room_to_tell(s, size)) ? sc_mem_alloc(s->mem, size) : NULL;
+        t->block    = sc_mem_alloc(s->mem, size);
         if (!t->block) {
                 t->words = outcome->reason == SC_REASON_WORKER_DIED ? SCHED_WORDS_DIED : SCHED_WORDS_MEMORY;
                 if (t->words == SCHED_WORDS_MEMORY)
