@@ -24,6 +24,7 @@ enum {
         SC_CHUNK_RECORDS = 65535,
         SC_CHUNK_LEAST = 4096,             /* what a spare one keeps while memory is short */
         SC_CHUNK_SPARE = 16,               /* empty buffers kept for the next frames */
+        SC_CHUNK_SPARE_FEW = 3,            /* likewise, while memory is short */
         SC_ANSWERS_MAX = 16 * 1024 * 1024, /* answers to requests that wait for a peer that does not read */
         SC_NOTES_MAX = 20                  /* log lines about peers in one second */
 };

@@ -17,16 +17,25 @@ void sc_spare_drop(struct sc_station *st)
         sc_mem_release(st->options.mem, chunk, sizeof *chunk);
 }
 
+/* While memory is short few are kept, and small: to say welcome, one thing that others wait for, and goodbye. */
+static void spare_few(struct sc_station *st)
+{
+        while (st->spare_count > SC_CHUNK_SPARE_FEW)
+                sc_spare_drop(st);
+        for (struct sc_list *at = st->spare.next; at != &st->spare; at = at->next)
+                sc_buf_shrink(&SC_CONTAINER(at, struct sc_chunk, queue)->buf, SC_CHUNK_LEAST);
+}
+
 static void chunk_free(struct sc_station *st, struct sc_chunk *chunk)
 {
-        const bool tight = sc_mem_beyond(st->options.mem, SC_MEM_ASKED, 0);
         sc_list_remove(&chunk->queue);
         sc_buf_reset(&chunk->buf);
-        sc_buf_shrink(&chunk->buf, tight ? SC_CHUNK_LEAST : SC_CHUNK_BYTES);
+        sc_buf_shrink(&chunk->buf, SC_CHUNK_BYTES);
         sc_list_add_head(&st->spare, &chunk->queue);
-        st->spare_count++;
-        while (st->spare_count > (tight ? 1 : SC_CHUNK_SPARE)) /* the last one may have to say goodbye */
+        if (++st->spare_count > SC_CHUNK_SPARE)
                 sc_spare_drop(st);
+        if (sc_mem_beyond(st->options.mem, SC_MEM_ASKED, 0))
+                spare_few(st);
 }
 
 static struct sc_chunk *chunk_alloc(struct sc_station *st)

@@ -541,7 +541,8 @@ def load_use_unload_does_not_grow_from_the_second_to_the_tenth_cycle(case):
     equal(len(rows), 30, "cycles")
     for key in ("threads", "descriptors"):
         values = [row[key] for row in rows]
-        check(max(values[9], values[29]) <= values[1], f"{key} grew:", values)
+        # nng's threads let go of some a moment late; what leaks stays for all cycles that follow
+        check(max(min(values[5:10]), min(values[20:])) <= values[1], f"{key} grew:", values)
     resident = [row["resident_kib"] for row in rows]
     # single figures go up and down by a megabyte; what leaks shows in the heights of ten cycles
     flat = max(resident[1:10]) <= resident[1] + 3072 and max(resident[20:]) <= max(resident[1:10]) + 1024

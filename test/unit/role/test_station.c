@@ -572,7 +572,7 @@ START_TEST(who_has_no_memory_for_a_link_says_so_and_is_not_taken_for_dead)
 }
 END_TEST
 
-START_TEST(while_memory_is_short_one_small_spare_frame_is_kept)
+START_TEST(while_memory_is_short_few_and_small_spare_frames_are_kept)
 {
         link_up();
         for (uint64_t n = 1; n <= 20; n++) { /* many frames of which each is big */
@@ -662,7 +662,7 @@ int main(void)
         tcase_add_test(tests, a_peer_that_does_not_read_its_goodbye_is_closed_all_the_same);
         tcase_add_test(tests, who_asks_and_does_not_read_the_answers_is_closed_at_the_limit);
         tcase_add_test(tests, who_has_no_memory_for_a_link_says_so_and_is_not_taken_for_dead);
-        tcase_add_test(tests, while_memory_is_short_one_small_spare_frame_is_kept);
+        tcase_add_test(tests, while_memory_is_short_few_and_small_spare_frames_are_kept);
         tcase_add_test(tests, a_failing_allocation_ends_one_link_at_most_and_leaks_nothing);
         return run_tests("station", tests);
 }
