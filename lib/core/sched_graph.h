@@ -1,6 +1,6 @@
 /*
  * Tasks that depend on others, and graphs: what heads their blocks, and the calls to the two files that know how they
- * hang together.  Included by sched_state.h only.
+ * hang together.  Included by sched_rows.h only.
  */
 #ifndef SC_SCHED_GRAPH_H
 #define SC_SCHED_GRAPH_H
