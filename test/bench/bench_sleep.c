@@ -107,12 +107,12 @@ int main(int argc, char **argv)
         if (argc == 3 && strcmp(role, "scheduler") == 0)
                 bench_be_scheduler(argv[2]);
         else if (argc == 4 && strcmp(role, "worker") == 0)
-                be_worker(argv[2], atoi(argv[3]));
+                be_worker(argv[2], (int)bench_number(argc, argv, 3, 2, 1));
         else if (strcmp(role, "tcp") == 0 || strcmp(role, "ipc") == 0)
                 return be_client(argc, argv);
         else if (strcmp(role, "threads") == 0)
                 return be_threads(argc, argv);
         else
-                fprintf(stderr, "usage: bench_sleep tcp|ipc [N [WORKERS [SLOTS]]] | bench_sleep threads [N [THREADS]]\n");
+                fputs("usage: bench_sleep tcp|ipc [N [WORKERS [SLOTS]]] | bench_sleep threads [N [THREADS]]\n", stderr);
         return role[0] == '\0' ? 2 : 0;
 }
