@@ -378,6 +378,14 @@ int sc_cli_shell_query(struct sc_cli_shell *x, const struct sc_query_msg *query,
         return ask(x, &ev, &msg);
 }
 
+int sc_cli_shell_drain(struct sc_cli_shell *x, const struct sc_drain *drain, sc_ns now)
+{
+        sc_cli_shell_begin(x, now, 0);
+        const struct sc_msg   msg = {.kind = SC_MSG_DRAIN, .drain = *drain};
+        const struct sc_event ev  = {.kind = SC_EV_QUERY};
+        return ask(x, &ev, &msg);
+}
+
 void sc_cli_shell_close(struct sc_cli_shell *x, sc_ns now)
 {
         sc_cli_shell_begin(x, now, 0);

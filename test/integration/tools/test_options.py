@@ -17,15 +17,17 @@ LIMITS = {
         "--silent": ("1ms", "86400"),
         "--client-grace": ("1ms", YEAR),
         "--aging": ("1ms", YEAR),
+        "--drain": ("1ms", YEAR),
     },
     "scaler-worker": {
         "--slots": ("1", "1024"),
         "--prefetch": ("1", "65536"),
         "--keep": ("1ms", "86400"),
         "--kill-grace": ("1ms", "86400"),
+        "--drain": ("1ms", YEAR),
         "--scheduler-timeout": ("1ms", YEAR),
     },
-    "scaler-ctl": {"--timeout": ("1ms", "86400")},
+    "scaler-ctl": {"--timeout": ("1ms", "86400"), "--deadline": ("1ms", YEAR)},
     "scaler-run": {
         "--jobs": ("1", "1024"),
         "--timeout": ("1ms", YEAR),
