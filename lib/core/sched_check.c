@@ -122,7 +122,7 @@ static void worker_check(const struct sc_sched *s, const struct sched_worker *w)
         SC_ASSERT(w->tally->id == w->id && w->tally->links > 0);
         SC_ASSERT(w->gone || w->touched || sc_sched_has_room(w) == (w->position != SC_HEAP_NOWHERE));
         SC_ASSERT(w->position == SC_HEAP_NOWHERE || w->crew->roomy.at[w->position] == w);
-        SC_ASSERT(!w->touched || s->more);
+        SC_ASSERT(!w->touched || s->more || sc_sched_is_stopping(s));
         SC_ASSERT(!(w->gone || w->joining) || !sc_list_empty(&w->todo));
         SC_ASSERT(w->reserved == SCHED_NONE || sc_sched_class(s, w->reserved)->reserved == w->self);
 }
@@ -273,4 +273,5 @@ void sc_sched_check(const struct sc_sched *s)
         sc_sched_check_amounts(s);
         bulks_check(s);
         sc_sched_graph_check(s);
+        sc_sched_drains_check(s);
 }

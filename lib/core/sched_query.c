@@ -93,7 +93,7 @@ static bool worker_row(struct sc_sched *s, const struct sched_link *l, uint32_t 
                 .ticket = ticket, .worker = w->id, .name = { w->name, w->name_len }, .slots = w->slots,
                 .credit = w->credit, .assigned = w->assigned, .started = w->started.len,
                 .functions = w->crew->function_count - 1, .done = w->tally->done, .failed = w->tally->failed,
-                .lost = w->tally->lost, .connected_ms = ms_since(s, w->since),
+                .lost = w->tally->lost, .connected_ms = ms_since(s, w->since), .draining = w->draining,
         };
         return true;
 }

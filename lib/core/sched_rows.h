@@ -11,6 +11,7 @@
 #include "sc_mem.h"
 #include "sc_status.h"
 #include "sc_sched.h"
+#include "sched_drain.h"
 #include "sched_graph.h"
 #include "sched_key.h"
 #include "sched_queue.h"
@@ -296,6 +297,7 @@ struct sched_link {
         uint32_t   index; /* of the client or worker */
         uint8_t    role;
         bool       welcomed;
+        bool       parted; /* it was told goodbye, because the scheduler stops */
         uint8_t    bulks; /* cancels of many it waits for */
 };
 
@@ -324,6 +326,9 @@ struct sched_worker {
         size_t             position; /* in the heap of those of its crew with room */
         uint32_t           suspects; /* gone: oldest unreported runs still to be charged */
         bool               gone, orderly, spared, joining, alone, touched;
+        bool               leaves;   /* SC_FEATURE_LEAVE */
+        bool               draining; /* it is to leave, and gets nothing more */
+        struct sched_leave leave;
         struct sc_hold    *holds;
         uint32_t           hold_count, hold_next;
         struct sched_tally *tally;
@@ -455,6 +460,8 @@ struct sc_sched {
         sc_ns              balance_at, rested_at; /* rested_at: when to look again though nothing has happened */
         uint32_t           balance_crew; /* where the next look begins */
         bool               balance_due, grants_freed;
+
+        struct sched_stop stop;
 
         uint64_t grant_sum, kib_sum;
         uint64_t submitted, succeeded, failed, cancelled, lost, kept, stale;

@@ -10,6 +10,7 @@
 /* ---- sched.c -----------------------------------------------------------------------------------*/
 
 bool sc_sched_bulk(struct sc_sched *s, const struct sc_out *out); /* may a bulk loop do one row more? notes it if not */
+bool sc_sched_passes_on(const struct sc_sched *s); /* ends to tasks that depend on them */
 bool sc_sched_tight(struct sc_sched *s); /* is memory short, so that more must wait? notes it if so */
 /* A log line or a text is built piece by piece; what does not fit is left out. */
 struct sched_text {
@@ -339,7 +340,7 @@ void sc_sched_welcome(struct sc_sched *s, struct sched_link *l, uint64_t known, 
 /* ---- sched_grant.c -----------------------------------------------------------------------------*/
 
 void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct sc_want *m, struct sc_out *out);
-void sc_sched_grant_tell(const struct sched_client *c, struct sc_out *out);
+void sc_sched_grant_tell(const struct sc_sched *s, const struct sched_client *c, struct sc_out *out);
 void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_out *out);
 uint32_t sc_sched_grant_most_tasks(const struct sc_sched *s, const struct sched_client *c); /* that it may ever have */
 uint32_t sc_sched_grant_most_kib(const struct sc_sched *s);

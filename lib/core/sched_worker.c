@@ -151,6 +151,7 @@ static struct sched_worker *worker_new(struct sc_sched *s, const struct sc_event
         w->reserved = SCHED_NONE;
         w->position = SC_HEAP_NOWHERE;
         w->since    = s->now;
+        w->leaves   = (hello->features & SC_FEATURE_LEAVE) != 0;
         w->name_len = (uint8_t)hello->name.len;
         if (hello->name.len > 0)
                 memcpy(w->name, hello->name.ptr, hello->name.len);
@@ -158,6 +159,7 @@ static struct sched_worker *worker_new(struct sc_sched *s, const struct sc_event
         sc_sched_queue_init(&w->unstarted);
         sc_list_init(&w->todo);
         sc_list_init(&w->touch);
+        sc_list_init(&w->leave.asks);
         return w;
 }
 
@@ -363,6 +365,7 @@ void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, enum sched
         if (how != SCHED_LEFT)
                 note_down(s, w, how == SCHED_LOST ? " lost with " : " let go for want of memory, with ", out);
         sc_sched_unreserve(s, w);
+        sc_sched_left(s, w, how == SCHED_LEFT);
         kept_forget(s, w);
         w->gone    = true;
         w->orderly = how == SCHED_LEFT;
@@ -435,14 +438,17 @@ void sc_sched_on_started(struct sc_sched *s, struct sched_worker *w, const struc
 void sc_sched_on_returned(struct sc_sched *s, struct sched_worker *w, const struct sc_about_run *m, struct sc_out *out)
 {
         struct sched_task *t = sc_sched_held(s, w, m->task, m->run);
-        if (!t)
+        if (!t) {
                 kept_answered(s, w);
-        else if (t->state == SC_STATE_CANCELLING)
-                sc_sched_end_cancelled(s, t, SC_MOVE_RETURN, out);
-        else {
-                t->attempt--; /* it was never made */
-                sc_sched_move(s, t, SC_MOVE_RETURN);
+                return;
         }
+        sc_sched_leave_count(w, m->released ? SCHED_RELEASED : SCHED_RETURNED);
+        if (t->state == SC_STATE_CANCELLING) {
+                sc_sched_end_cancelled(s, t, SC_MOVE_RETURN, out);
+                return;
+        }
+        t->attempt--; /* it was never made, or its worker left without it, which is not to be the task's loss */
+        sc_sched_move(s, t, SC_MOVE_RETURN);
 }
 
 static bool is_outcome(const struct sc_outcome *o)
@@ -487,6 +493,7 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
         bool              success = outcome.reason == SC_REASON_SUCCESS;
         w->tally->done += success;
         w->tally->failed += !success;
+        sc_sched_leave_count(w, SCHED_FINISHED);
         if (sc_sched_overdue(s, t) && !is_wanted_still(t, success)) {
                 sc_sched_end_overdue(s, t, SC_MOVE_FINISH, out);
                 return;

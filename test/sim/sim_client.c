@@ -158,7 +158,7 @@ static void post_close(struct sim *w, struct sim_post *post)
         if (n->cli != NULL)
                 sc_cli_shell_close(n->cli, sim_node_now(w, post->node));
         else if (n->work != NULL)
-                sc_work_shell_drain(n->work, sim_node_now(w, post->node));
+                sc_work_shell_drain(n->work, 0, sim_node_now(w, post->node));
 }
 
 void sim_client_close(struct sim *w, uint32_t node)

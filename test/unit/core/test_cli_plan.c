@@ -346,7 +346,7 @@ START_TEST(no_memory_for_a_plan_is_told_at_the_door)
         begin(10);
         for (size_t n = 1; n <= 4; n++) {
                 rig.fail.fail_at = rig.fail.asked + n;
-                const int status = sc_cli_admissible(rig.c, 100, &plan);
+                const int status = sc_cli_admissible(rig.c, &(struct sc_spec){ .body = { "", 100 }, .plan = &plan });
                 ck_assert(status == SC_E_NOMEM || status == 0);
         }
         rig.fail.fail_at = 0;

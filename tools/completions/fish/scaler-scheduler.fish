@@ -11,6 +11,7 @@ complete -c scaler-scheduler -l client-grace -x -d 'a lost client\'s tasks wait 
 complete -c scaler-scheduler -l tenant -x -d 'its weight=N,queued=N,running=N; may be given again'
 complete -c scaler-scheduler -l aging -x -d 'waiting so long is worth one priority (60)'
 complete -c scaler-scheduler -l allocate -x -d 'who gets a task: spread even_load capability (spread)'
+complete -c scaler-scheduler -l drain -x -d 'after a signal running tasks are waited for so long (10)'
 complete -c scaler-scheduler -l keys-kept -x -d 'ended idempotency keys remembered (100000)'
 complete -c scaler-scheduler -l keys-age -x -d 'for so long (3600)'
 complete -c scaler-scheduler -l ready-file -r -F -d 'holds the addresses once they are bound'
