@@ -3,7 +3,7 @@
  * is done - first what an earlier step left over, then placing, then balance.  Links are here too:
  * every word of a peer comes over one, and goes to the noun it concerns.
  */
-#include "sched_state.h"
+#include "sched_explain.h"
 
 #include <string.h>
 
@@ -351,6 +351,7 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
 {
         SC_ASSERT(ev->now >= s->now);
         s->now      = ev->now;
+        s->life_ms  = (uint32_t)((s->now - s->start) / SC_MS);
         s->visits   = 0;
         s->inputs_used = s->plans_told = 0;
         s->note_len = 0;
@@ -359,6 +360,7 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         s->tight    = false;
         s->saying   = 0;
         bury(s);
+        sc_sched_answer_drop(s);
         handle(s, ev, out);
         sc_sched_plans_run(s, out);
         sc_sched_clients_expire(s);
@@ -458,6 +460,7 @@ struct sc_sched *sc_sched_create(struct sc_mem *mem, const struct sc_sched_optio
         sc_map_init(&s->peers, mem);
         sc_map_init(&s->clients, mem);
         sc_map_init(&s->tallies, mem);
+        sc_map_init(&s->attempts, mem);
         sc_heap_init(&s->roomy, mem, sc_sched_crew_roomier, sc_sched_crew_moved);
         s->rested_at = SC_NEVER;
         sc_sched_tasks_init(s);
@@ -492,7 +495,9 @@ void sc_sched_destroy(struct sc_sched *s)
         if (!s)
                 return;
         bury(s);
+        sc_sched_answer_drop(s);
         sc_sched_bulks_fini(s);
+        sc_sched_attempts_fini(s);
         sc_sched_rows_fini(s);
         sc_sched_edges_fini(s);
         sc_mem_release(s->mem, s->inputs, s->inputs_cap * sizeof *s->inputs);

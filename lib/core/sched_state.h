@@ -346,5 +346,6 @@ void sc_sched_on_output(struct sc_sched *s, struct sched_worker *w, const struct
 void sc_sched_on_output_ack(struct sc_sched *s, struct sched_link *l, const struct sc_output_ack *m,
                             struct sc_out *out);
 void sc_sched_on_query(struct sc_sched *s, struct sched_link *l, const struct sc_query_msg *m, struct sc_out *out);
+void sc_sched_answer_drop(struct sc_sched *s); /* what the last answer lent is not needed any more */
 
 #endif

@@ -7,7 +7,7 @@ BUGS = [
     ('a_lost_worker_is_never_charged', 'core/sched_worker.c',
      'bool charged = suspect && !w->orderly', 'bool charged = false && suspect && !w->orderly'),
     ('one_loss_less_ends_a_task', 'core/sched_worker.c',
-     'if (charged && t->losses >= s->opt.losses_max)', 'if (charged && t->losses + 1 >= s->opt.losses_max)'),
+     'charged && t->losses + 1u >= s->opt.losses_max', 'charged && t->losses + 2u >= s->opt.losses_max'),
     ('a_kept_run_has_its_loss_charged_still', 'core/sched_worker.c', '        if (undo)\n                t->losses--;\n', ''),
     ('a_kept_run_is_not_kept_but_dropped', 'core/sched_worker.c', 'if (waits && keep(s, w, t, h))', 'if (false && waits && keep(s, w, t, h))'),
     ('a_task_in_its_last_chance_has_company', 'core/sched_ready.c', 'return t->losses > 0 && t->losses + 1u >= s->opt.losses_max;', 'return t->losses > s->opt.losses_max;'),
