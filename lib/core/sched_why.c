@@ -266,13 +266,17 @@ struct sched_reason sc_sched_why(const struct sc_sched *s, const struct sched_ta
         return r;
 }
 
-static uint64_t since_ms(const struct sc_sched *s, const struct sched_task *t)
+/* What is kept in milliseconds is rounded, and so may be one more than the age. */
+static uint64_t since_ms(const struct sc_sched *s, const struct sched_task *t, uint64_t age_ms)
 {
+        uint32_t ms;
         if (!sc_task_is_held(t->state))
-                return s->life_ms - t->state_ms;
-        if (t->state == SC_STATE_RECALLING)
-                return (uint32_t)(s->life_ms - t->recalled_ms);
-        return (uint64_t)((s->now - t->held_since) / SC_MS);
+                ms = s->life_ms - t->state_ms;
+        else if (t->state == SC_STATE_RECALLING)
+                ms = s->life_ms - t->recalled_ms;
+        else
+                return (uint64_t)((s->now - t->held_since) / SC_MS);
+        return ms < age_ms ? ms : age_ms;
 }
 
 /* Rounded up: what goes on in less than a millisecond does not go on at a time that is not known. */
@@ -312,11 +316,12 @@ void sc_sched_task_why(const struct sc_sched *s, const struct sched_task *t, str
 {
         struct sched_text text = { .at = room->at + room->len, .max = SC_TEXT_MAX };
         SC_ASSERT(t->state != SC_STATE_FREE && room->max - room->len >= SCHED_WHY_TASK_ROOM);
-        const struct sched_reason r = sc_sched_why(s, t, &text);
+        const struct sched_reason r      = sc_sched_why(s, t, &text);
+        const uint64_t            age_ms = (uint64_t)((s->now - t->since) / SC_MS);
         room->len += text.len;
         *out = (struct sc_task_why){
                 .task = t->id, .state = (uint8_t)sc_sched_public_state(s, t), .stage = t->state, .kind = t->kind,
-                .why = (uint8_t)r.why, .since_ms = since_ms(s, t), .age_ms = (uint64_t)((s->now - t->since) / SC_MS),
+                .why = (uint8_t)r.why, .since_ms = since_ms(s, t, age_ms), .age_ms = age_ms,
                 .until_ms = until_ms(s, r.until), .number = r.number, .attempt = t->attempt, .losses = t->losses,
                 .attempts = sc_sched_attempts_count(s, t), .text = { text.at, text.len },
         };

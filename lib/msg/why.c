@@ -9,6 +9,7 @@ const char *sc_why_name(int why)
 #define NAME(name, number, word) \
         case number: return word;
                 SC_WHY_LIST(NAME)
+                SC_WHY_CLIENT_LIST(NAME)
 #undef NAME
         default: return "?";
         }

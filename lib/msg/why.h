@@ -37,9 +37,15 @@
         X(KEPT, 28, "kept")                  /* it has ended, and others will read its result */ \
         X(LEAVING, 31, "leaving")            /* its client has left for good, and it is about to end */
 
+/* What a client knows of tasks that the scheduler does not know, or not any more; never on the wire. */
+#define SC_WHY_CLIENT_LIST(X) \
+        X(AT_CLIENT, 32, "at-client")        /* it has not been sent yet */ \
+        X(FORGOTTEN, 33, "forgotten")        /* it has ended, and the client has its result */
+
 enum sc_cause {
 #define SC_WHY_ENUM(name, number, word) SC_WHY_##name = (number),
         SC_WHY_LIST(SC_WHY_ENUM)
+        SC_WHY_CLIENT_LIST(SC_WHY_ENUM)
 #undef SC_WHY_ENUM
         SC_WHYS = 64 /* above all of them */
 };

@@ -424,7 +424,8 @@ static void ask_all(struct scaler_client *c, sc_ns now)
                         return;
                 }
                 r->asked                       = true;
-                const struct sc_request copied = *r; /* whoever waits may be gone once the lock is */
+                struct sc_request copied       = *r; /* whoever waits may be gone once the lock is */
+                copied.query.tag               = (struct sc_view){ copied.tag, strlen(copied.tag) };
                 sc_gate_unlock(c->gate);
                 c->batch.urgent = true;
                 if (copied.cancel)
