@@ -138,6 +138,7 @@ void sc_sched_attempts_check(const struct sc_sched *s)
                 if (t->state == SC_STATE_FREE)
                         continue;
                 SC_ASSERT((count > 0) == ((t->flags & SCHED_TRIED) != 0) && count <= SC_ATTEMPTS_MAX);
+                SC_ASSERT(!a || a->run != t->run || !sc_task_is_held(t->state));
                 rows += count > 0;
                 for (; a; a = a->older) {
                         SC_ASSERT(a->attempt <= t->attempt + 1 && a->began <= a->ended);

@@ -46,6 +46,7 @@ struct sched_reason {
         sc_ns       until; /* SC_NEVER: not known */
 };
 struct sched_reason sc_sched_why(const struct sc_sched *s, const struct sched_task *t, struct sched_text *text);
+struct sc_sched sc_sched_at(const struct sc_sched *s, sc_ns now); /* as it is when nothing happens until then */
 void sc_sched_task_why(const struct sc_sched *s, const struct sched_task *t, struct sched_text *room,
                        struct sc_task_why *out);
 

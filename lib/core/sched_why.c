@@ -335,13 +335,23 @@ void sc_sched_task_why(const struct sc_sched *s, const struct sched_task *t, str
         out->worker_name             = sc_sched_say(room, w->name, w->name_len);
 }
 
-bool sc_sched_explain_task(const struct sc_sched *s, struct sc_id task, char room[SC_SCHED_EXPLAIN_ROOM],
+/* A copy that is looked at alone: nothing of it is followed that leads back to the original's own lists. */
+struct sc_sched sc_sched_at(const struct sc_sched *s, sc_ns now)
+{
+        struct sc_sched then = *s;
+        then.now             = sc_ns_max(s->now, now);
+        then.life_ms         = (uint32_t)((then.now - s->start) / SC_MS);
+        return then;
+}
+
+bool sc_sched_explain_task(const struct sc_sched *s, sc_ns now, struct sc_id task, char room[SC_SCHED_EXPLAIN_ROOM],
                            struct sc_task_why *out)
 {
         const struct sched_task *t    = sc_sched_find(s, task);
         struct sched_text        text = { .at = room, .max = SC_SCHED_EXPLAIN_ROOM };
         if (!t)
                 return false;
-        sc_sched_task_why(s, t, &text, out);
+        const struct sc_sched then = sc_sched_at(s, now);
+        sc_sched_task_why(&then, t, &text, out);
         return true;
 }

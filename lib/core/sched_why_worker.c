@@ -208,13 +208,14 @@ void sc_sched_worker_why(const struct sc_sched *s, const struct sched_worker *w,
         out->used   = amounts(w, true, room);
 }
 
-bool sc_sched_explain_worker(const struct sc_sched *s, uint64_t worker, char room[SC_SCHED_EXPLAIN_ROOM],
+bool sc_sched_explain_worker(const struct sc_sched *s, sc_ns now, uint64_t worker, char room[SC_SCHED_EXPLAIN_ROOM],
                              struct sc_worker_why *out)
 {
         struct sched_text        text = { .at = room, .max = SC_SCHED_EXPLAIN_ROOM };
         const struct sched_link *l    = sc_map_get(&s->peers, (struct sc_id){ SC_ROLE_WORKER, worker });
         if (!l)
                 return false;
-        sc_sched_worker_why(s, sc_sched_worker(s, l->index), &text, out);
+        const struct sc_sched then = sc_sched_at(s, now);
+        sc_sched_worker_why(&then, sc_sched_worker(s, l->index), &text, out);
         return true;
 }
