@@ -102,6 +102,17 @@ void sc_sched_attempt_undo(struct sc_sched *s, struct sched_task *t)
         release(s, a);
 }
 
+/* What was tried was the work, which goes on under another row. */
+void sc_sched_attempts_move(struct sc_sched *s, struct sched_task *from, struct sched_task *to)
+{
+        SC_ASSERT(!(to->flags & SCHED_TRIED));
+        if (!(from->flags & SCHED_TRIED))
+                return;
+        sc_map_put(&s->attempts, key_of(to), sc_map_remove(&s->attempts, key_of(from)));
+        from->flags &= (uint16_t)~SCHED_TRIED;
+        to->flags |= SCHED_TRIED;
+}
+
 static void drop_all(struct sc_sched *s, struct sched_attempt *a)
 {
         while (a) {

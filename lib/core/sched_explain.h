@@ -23,6 +23,7 @@ struct sched_attempt {
 
 /* Its present run is over and the task is not.  Without memory to spare it is not remembered. */
 void sc_sched_attempt_add(struct sc_sched *s, struct sched_task *t, const struct sc_outcome *outcome);
+void sc_sched_attempts_move(struct sc_sched *s, struct sched_task *from, struct sched_task *to);
 void sc_sched_attempt_undo(struct sc_sched *s, struct sched_task *t); /* its last run goes on after all */
 void sc_sched_attempts_drop(struct sc_sched *s, struct sched_task *t);
 void sc_sched_attempts_fini(struct sc_sched *s);
@@ -39,7 +40,7 @@ enum { SCHED_WHY_TASK_ROOM = SC_TEXT_MAX + 4 * SC_NAME_MAX + SC_AMOUNTS_TEXT + 8
 
 enum sc_public_state sc_sched_public_state(const struct sc_sched *s, const struct sched_task *t);
 bool sc_sched_why_fits(enum sc_task_state state, enum sc_cause why); /* the table */
-/* A ready task's; a graph's as well as anybody's.  `text` gets the sentence. */
+/* `text` gets the sentence. */
 struct sched_reason {
         enum sc_cause why;
         uint64_t    number;

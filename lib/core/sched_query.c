@@ -37,7 +37,8 @@ void sc_sched_stats(const struct sc_sched *s, sc_ns now, struct sc_status_row *o
                 .workers             = s->worker_count,
                 .admins              = s->admin_links,
                 .links               = (uint32_t)s->links.len,
-                .tasks_waiting       = s->count[SC_STATE_WAITING] + s->count[SC_STATE_BACKOFF],
+                .tasks_waiting       = s->count[SC_STATE_WAITING] + s->count[SC_STATE_BACKOFF] +
+                                       s->count[SC_STATE_JOINED],
                 .tasks_ready         = s->count[SC_STATE_READY],
                 .tasks_assigned      = s->count[SC_STATE_ASSIGNED] + s->count[SC_STATE_RECALLING] +
                                        s->count[SC_STATE_CANCELLING],
@@ -70,7 +71,9 @@ static enum sc_public_state public_end(const struct sched_task *t)
 
 enum sc_public_state sc_sched_public_state(const struct sc_sched *s, const struct sched_task *t)
 {
-        enum sc_task_state state = t->state;
+        const struct sched_task *leader = sc_sched_joined_to(s, t);
+        t                               = leader ? leader : t;
+        enum sc_task_state state        = t->state;
         if (state == SC_STATE_ENDED || state == SC_STATE_KEPT)
                 return public_end(t);
         if (!sc_task_is_held(state))
@@ -92,7 +95,7 @@ static bool worker_row(struct sc_sched *s, const struct sched_link *l, uint32_t 
                 .ticket = ticket, .worker = w->id, .name = { w->name, w->name_len }, .slots = w->slots,
                 .credit = w->credit, .assigned = w->assigned, .started = w->started.len,
                 .functions = w->crew->function_count - 1, .done = w->tally->done, .failed = w->tally->failed,
-                .lost = w->tally->lost, .connected_ms = ms_since(s, w->since),
+                .lost = w->tally->lost, .connected_ms = ms_since(s, w->since), .draining = w->draining,
         };
         return true;
 }
@@ -186,13 +189,13 @@ static int32_t workers_why(struct sc_sched *s, const struct sched_link *l, const
 
 /* ---- the answer --------------------------------------------------------------------------------*/
 
-void sc_sched_answer_drop(struct sc_sched *s)
+void sc_sched_reply_drop(struct sc_sched *s)
 {
-        if (!s->answer)
+        if (!s->reply)
                 return;
-        sc_mem_release(s->mem, s->answer, s->answer_size);
-        s->answer      = NULL;
-        s->answer_size = 0;
+        sc_mem_release(s->mem, s->reply, s->reply_size);
+        s->reply      = NULL;
+        s->reply_size = 0;
 }
 
 /* Names and texts of an answer are copies: what they are of may be gone by the end of this step. */
@@ -205,11 +208,11 @@ static bool room_for(struct sc_sched *s, const struct sc_query_msg *m, struct sc
                 size = SCHED_WHY_TASK_ROOM + SC_ATTEMPTS_MAX * SCHED_WHY_ATTEMPT_ROOM;
         if (m->what == SC_QUERY_WORKER_WHY)
                 size = (m->rows_max < WHY_ROWS_MAX ? m->rows_max : WHY_ROWS_MAX) * (size_t)SCHED_WHY_WORKER_ROOM;
-        SC_ASSERT(!s->answer);
-        s->answer      = size > 0 ? sc_mem_alloc(s->mem, size) : NULL;
-        s->answer_size = s->answer ? size : 0;
-        *room          = (struct sched_text){ .at = s->answer, .max = s->answer_size };
-        return size == 0 || s->answer;
+        SC_ASSERT(!s->reply);
+        s->reply      = size > 0 ? sc_mem_alloc(s->mem, size) : NULL;
+        s->reply_size = s->reply ? size : 0;
+        *room          = (struct sched_text){ .at = s->reply, .max = s->reply_size };
+        return size == 0 || s->reply;
 }
 
 /* Gives where the next page starts; 0: nowhere. */

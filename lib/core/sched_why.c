@@ -14,9 +14,9 @@
 
 static const uint64_t table[SC_STATES] = {
         [SC_STATE_WAITING]    = BIT(DEPENDENCIES) | BIT(BROKEN) | BIT(GRAPH) | BIT(LEAVING),
-        [SC_STATE_READY]      = BIT(PLACING) | BIT(NO_WORKER) | BIT(NO_FUNCTION) | BIT(NO_OFFER) | BIT(TOO_MUCH) |
-                                BIT(NO_MATCH) | BIT(ALL_FULL) | BIT(WITHHELD) | BIT(CLIENT_CAP) | BIT(TENANT_CAP) |
-                                BIT(LAST_CHANCE) | BIT(MEMORY) | BIT(LEAVING),
+        [SC_STATE_READY]      = BIT(PLACING) | BIT(STOPPING) | BIT(NO_WORKER) | BIT(NO_FUNCTION) | BIT(NO_OFFER) |
+                                BIT(TOO_MUCH) | BIT(NO_MATCH) | BIT(ALL_FULL) | BIT(WITHHELD) | BIT(CLIENT_CAP) |
+                                BIT(TENANT_CAP) | BIT(LAST_CHANCE) | BIT(MEMORY) | BIT(LEAVING),
         [SC_STATE_ASSIGNED]   = BIT(AT_WORKER) | BIT(RUNNING) | BIT(WORKER_GONE) | BIT(LEAVING),
         [SC_STATE_RECALLING]  = BIT(RECALLING) | BIT(WORKER_GONE) | BIT(LEAVING),
         [SC_STATE_CANCELLING] = BIT(CANCELLING) | BIT(OVERDUE) | BIT(WORKER_GONE),
@@ -24,6 +24,7 @@ static const uint64_t table[SC_STATES] = {
         [SC_STATE_ORPHAN]     = BIT(ORPHAN) | BIT(WORKER_GONE),
         [SC_STATE_ENDED]      = BIT(UNCONFIRMED) | BIT(CLIENT_AWAY) | BIT(LEAVING),
         [SC_STATE_KEPT]       = BIT(KEPT),
+        [SC_STATE_JOINED]     = BIT(JOINED) | BIT(LEAVING),
 };
 
 bool sc_sched_why_fits(enum sc_task_state state, enum sc_cause why)
@@ -103,6 +104,19 @@ static struct sched_reason why_backoff(const struct sc_sched *s, const struct sc
         text_left(s, text, r.until);
         sc_sched_text(text, ".");
         return r;
+}
+
+/* Whose that is is not said: only the tenant is the same for sure. */
+static struct sched_reason why_joined(const struct sc_sched *s, const struct sched_task *t, struct sched_text *text)
+{
+        const struct sched_task *leader = sc_sched_joined_to(s, t);
+        sc_sched_text(text, "Another task with the same key does the work for both");
+        if (leader) {
+                sc_sched_text(text, ", and is ");
+                sc_sched_text(text, sc_task_state_name((enum sc_task_state)leader->state));
+        }
+        sc_sched_text(text, ".");
+        return reason(SC_WHY_JOINED, 0);
 }
 
 /* ---- what a worker has -------------------------------------------------------------------------*/
@@ -251,6 +265,7 @@ static struct sched_reason find(const struct sc_sched *s, const struct sched_tas
         case SC_STATE_ORPHAN: return why_held(s, t, text);
         case SC_STATE_ENDED: return why_ended(s, t, text);
         case SC_STATE_KEPT: return why_kept(t, text);
+        case SC_STATE_JOINED: return why_joined(s, t, text);
         case SC_STATE_FREE:
         case SC_STATES: break;
         }

@@ -144,10 +144,12 @@ bool sc_sched_is_short(const struct sc_sched *s)
 
 /* ---- what each worker has against it -----------------------------------------------------------*/
 
-enum against { FULL, BUSY, STUCK, JOINING, RESERVED, BEHIND, NOW, AGAINST };
+enum against { FULL, BUSY, STUCK, JOINING, RESERVED, LEAVES, BEHIND, NOW, AGAINST };
 
 static enum against against(const struct sc_sched *s, const struct sched_worker *w, const struct sched_class *c)
 {
+        if (w->draining)
+                return LEAVES;
         if (w->joining)
                 return JOINING;
         if (w->alone || w->reserved != SCHED_NONE)
@@ -187,6 +189,7 @@ static void text_full(const struct survey *survey, struct sched_text *text)
                 [STUCK]    = " that takes nothing just now",
                 [JOINING]  = " just joining",
                 [RESERVED] = " kept for a task's last chance",
+                [LEAVES]   = " leaving",
         };
         sc_sched_text_count(text, survey->able, "worker");
         sc_sched_text(text, survey->able == 1 ? " fits" : " fit");
@@ -235,6 +238,10 @@ struct sched_reason sc_sched_why_ready(const struct sc_sched *s, const struct sc
 {
         const struct sched_lane  *lane = sc_sched_lane(s, t->lane);
         const struct sched_class *c    = lane->class;
+        if (sc_sched_is_stopping(s)) {
+                sc_sched_text(text, "The scheduler is about to stop, and hands out nothing more.");
+                return reason(SC_WHY_STOPPING, 0);
+        }
         if (s->worker_count == 0) {
                 sc_sched_text(text, "There is no worker.");
                 return reason(SC_WHY_NO_WORKER, 0);

@@ -10,8 +10,16 @@ enum { LOOKS_MAX = 1024 }; /* kinds of tasks that are looked at */
 
 /* ---- what it says of itself --------------------------------------------------------------------*/
 
-static enum sc_idle own(const struct sched_worker *w, struct sched_text *text)
+static enum sc_idle own(const struct sc_sched *s, const struct sched_worker *w, struct sched_text *text)
 {
+        if (w->draining) {
+                sc_sched_text(text, "It is leaving, and gets nothing more.");
+                return SC_IDLE_DRAINING;
+        }
+        if (sc_sched_is_stopping(s)) {
+                sc_sched_text(text, "The scheduler is about to stop, and hands out nothing more.");
+                return SC_IDLE_STOPPING;
+        }
         if (w->joining) {
                 sc_sched_text(text, "It has just come, and what it brought with it is being gone through.");
                 return SC_IDLE_JOINING;
@@ -191,7 +199,7 @@ void sc_sched_worker_why(const struct sc_sched *s, const struct sched_worker *w,
 {
         SC_ASSERT(!w->gone && room->max - room->len >= SCHED_WHY_WORKER_ROOM);
         struct sched_text text = { .at = room->at + room->len, .max = SC_TEXT_MAX };
-        enum sc_idle      why  = own(w, &text);
+        enum sc_idle      why  = own(s, w, &text);
         if (why == SC_IDLES)
                 why = waits(s, w, &text);
         SC_ASSERT(text.len > 0);

@@ -5,7 +5,7 @@
 #ifndef SC_WHY_H
 #define SC_WHY_H
 
-/* X(name, number, word).  29 is spoken for by a scheduler that drains, 30 by a task that waits for its children. */
+/* X(name, number, word).  30 is spoken for by a task that waits for its children. */
 #define SC_WHY_LIST(X) \
         X(PLACING, 1, "placing")             /* ready, and somebody takes it as soon as its turn comes */ \
         X(NO_WORKER, 2, "no-worker")         /* there is none at all */ \
@@ -35,7 +35,9 @@
         X(UNCONFIRMED, 26, "unconfirmed")    /* it has ended, and the client has not confirmed that it knows */ \
         X(CLIENT_AWAY, 27, "client-away")    /* it has ended, and the client is not here */ \
         X(KEPT, 28, "kept")                  /* it has ended, and others will read its result */ \
-        X(LEAVING, 31, "leaving")            /* its client has left for good, and it is about to end */
+        X(STOPPING, 29, "stopping")          /* the scheduler is about to stop */ \
+        X(LEAVING, 31, "leaving")            /* its client has left for good, and it is about to end */ \
+        X(JOINED, 34, "joined")              /* another task with its key does the work for both */
 
 /* What a client knows of tasks that the scheduler does not know, or not any more; never on the wire. */
 #define SC_WHY_CLIENT_LIST(X) \
@@ -50,7 +52,7 @@ enum sc_cause {
         SC_WHYS = 64 /* above all of them */
 };
 
-/* 13 is spoken for by a worker that drains. */
+/* X(name, number, word) */
 #define SC_IDLE_LIST(X) \
         X(PLACING, 1, "placing")             /* it will be given something as soon as it is looked at */ \
         X(JOINING, 2, "joining")             /* what it brought with it is being gone through */ \
@@ -63,7 +65,9 @@ enum sc_cause {
         X(CAPPED, 9, "capped")               /* what fits is over somebody's limit */ \
         X(LAST_CHANCES, 10, "last-chances")  /* what fits is to be alone on an empty worker */ \
         X(MEMORY, 11, "memory")              /* the scheduler is short of it */ \
-        X(WITHHELD, 12, "withheld")          /* what fits could only wait, and lets others go first */
+        X(WITHHELD, 12, "withheld")          /* what fits could only wait, and lets others go first */ \
+        X(DRAINING, 13, "draining")          /* it is leaving */ \
+        X(STOPPING, 14, "stopping")          /* the scheduler is about to stop */
 
 enum sc_idle {
 #define SC_IDLE_ENUM(name, number, word) SC_IDLE_##name = (number),

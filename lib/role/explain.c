@@ -13,7 +13,8 @@ _Static_assert((int)SCALER_STAGE_WAITING == SC_STATE_WAITING && (int)SCALER_STAG
                (int)SCALER_STAGE_ASSIGNED == SC_STATE_ASSIGNED && (int)SCALER_STAGE_RECALLING == SC_STATE_RECALLING &&
                (int)SCALER_STAGE_CANCELLING == SC_STATE_CANCELLING && (int)SCALER_STAGE_BACKOFF == SC_STATE_BACKOFF &&
                (int)SCALER_STAGE_ORPHAN == SC_STATE_ORPHAN && (int)SCALER_STAGE_ENDED == SC_STATE_ENDED &&
-               (int)SCALER_STAGE_KEPT == SC_STATE_KEPT && (int)SC_STATES <= (int)SC_STAGES,
+               (int)SCALER_STAGE_KEPT == SC_STATE_KEPT && (int)SCALER_STAGE_JOINED == SC_STATE_JOINED &&
+               (int)SC_STATES <= (int)SC_STAGES,
                "stages are the states of the core");
 _Static_assert(SCALER_SENTENCE_MAX == SC_TEXT_MAX + 1 && SCALER_NEEDS_MAX == SC_AMOUNTS_TEXT + 1, "all fits");
 

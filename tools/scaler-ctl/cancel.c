@@ -29,7 +29,8 @@ static void no_page(void *ctx)
 }
 
 enum { UNFINISHED = 1 << SCALER_STAGE_WAITING | 1 << SCALER_STAGE_READY | 1 << SCALER_STAGE_ASSIGNED |
-                    1 << SCALER_STAGE_RECALLING | 1 << SCALER_STAGE_CANCELLING | 1 << SCALER_STAGE_BACKOFF };
+                    1 << SCALER_STAGE_RECALLING | 1 << SCALER_STAGE_CANCELLING | 1 << SCALER_STAGE_BACKOFF |
+                    1 << SCALER_STAGE_JOINED };
 
 /* The unfinished ones, unless states are named. */
 static int find(const struct show *s, const struct selection *which, struct ids *ids)

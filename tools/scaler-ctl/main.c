@@ -1,6 +1,6 @@
 /*
- * scaler-ctl: looks at a running cluster, explains and cancels tasks, as an admin client.  What it asks for is on
- * stdout, for people or, with --json, for programs; everything else is on stderr.
+ * scaler-ctl: looks at a running cluster, explains and cancels tasks and drains workers, as an admin client.  What
+ * it asks for is on stdout, for people or, with --json, for programs; everything else is on stderr.
  */
 #include <scaler.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 
 #include "access.h"
 #include "cancel.h"
+#include "drain.h"
 #include "explain.h"
 #include "log.h"
 #include "option.h"
@@ -15,10 +16,11 @@
 #include "show.h"
 #include "standard.h"
 
-enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_NOT_CANCELLED = 3, EXIT_NOT_FOUND = 4 };
+enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_NOT_DONE = 3, EXIT_NOT_FOUND = 4 };
 
-#define STOP_MS  1000
-#define LAST_MAX 1000000
+#define STOP_MS     1000
+#define QUESTION_MS 10000
+#define LAST_MAX    1000000
 
 struct settings {
         struct access   access;
@@ -26,12 +28,15 @@ struct settings {
         int64_t         timeout_ms;
         bool            json;
         bool            force;
+        bool            scheduler;
+        int64_t         deadline_ms;
         struct selection selection;
         int32_t         log_level;
         struct log_kept log;
 };
 
-enum takes { NOTHING, SELECTION, SUBJECT, TASKS }; /* subject: one task, or a worker; tasks: ids, or a selection */
+/* Subject: one task, or a worker; tasks: ids, or a selection; workers: names, all, or the scheduler. */
+enum takes { NOTHING, SELECTION, SUBJECT, TASKS, WORKERS };
 
 struct verb {
         const char *name;
@@ -42,7 +47,7 @@ struct verb {
 static const struct verb verbs[] = {
         { "status", NOTHING, show_status }, { "workers", NOTHING, show_workers }, { "clients", NOTHING, show_clients },
         { "list", SELECTION, show_tasks },  { "dump", NOTHING, show_dump },       { "explain", SUBJECT, NULL },
-        { "cancel", TASKS, NULL },
+        { "cancel", TASKS, NULL },          { "drain", WORKERS, NULL },
 };
 
 static const struct verb *find_verb(const char *name)
@@ -64,20 +69,26 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
                 { "state", 0, OPTION_TEXT, &which->state, 0, 0, 0, "STATE", "list, cancel: in one of these states" },
                 { "range", 0, OPTION_TEXT, &which->range, 0, 0, 0, "A-B", "list, cancel: numbers of a client's" },
                 { "last", 0, OPTION_COUNT, &which->last, 1, LAST_MAX, 0, "N", "list, cancel: the N newest" },
-                { "all", 0, OPTION_FLAG, &which->all, 0, 0, 0, NULL, "cancel: all tasks of everybody" },
-                { "timeout", 0, OPTION_TIME, &s->timeout_ms, 1, 86400000, 0, "TIME", "of each question (10)" },
+                { "all", 0, OPTION_FLAG, &which->all, 0, 0, 0, NULL,
+                  "cancel: all tasks of everybody; drain: all workers" },
+                { "scheduler", 0, OPTION_FLAG, &s->scheduler, 0, 0, 0, NULL, "drain: the scheduler itself" },
+                { "deadline", 0, OPTION_TIME, &s->deadline_ms, 1, INT64_C(31536000000), 0, "TIME",
+                  "drain: what still runs then is given back (never)" },
+                { "timeout", 0, OPTION_TIME, &s->timeout_ms, 1, 86400000, 0, "TIME",
+                  "of each question (10); drain: until all have left (none)" },
                 { "log-level", 0, OPTION_LEVEL, &s->log_level, 0, 0, 0, "LEVEL", "none error warn info debug (error)" },
         };
         struct option_row shared[ACCESS_ROWS];
         access_rows(&s->access, false, shared);
         *p = (struct program){
                 .name       = "scaler-ctl",
-                .usage      = "[options] [URL] status|workers|clients|list|dump|explain|cancel [WORD...]",
+                .usage      = "[options] [URL] status|workers|clients|list|dump|explain|cancel|drain [WORD...]",
                 .about      = "Looks at the cluster of the scheduler at URL; explain TASK, explain last and explain\n"
-                              "worker NAME say why something does not run; cancel TASK..., or options, cancels.",
+                              "worker NAME say why something does not run; cancel TASK..., or options, cancels;\n"
+                              "drain WORKER... asks workers to leave.",
                 .after      = "SCALER_URL stands for a missing URL, SCALER_TOKEN for a missing --token-file.\n"
-                              "Exit: 0 done, 1 no answer or refused, 2 usage, 3 a task was not cancelled,\n"
-                              "4 there is no such task or worker.",
+                              "Exit: 0 done, 1 no answer or refused, 2 usage, 3 a task was not cancelled or a worker\n"
+                              "has not left in order, 4 there is no such task or worker.",
                 .rows       = rows,
                 .row_count  = sizeof rows / sizeof rows[0],
                 .shared     = shared,
@@ -90,17 +101,42 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
         return code;
 }
 
+/* Who is to leave is said once: by names or ids, by --all, or by --scheduler. */
+static int check_drain(const struct settings *s, const struct program *p, bool names)
+{
+        if (names + s->selection.all + s->scheduler > 1)
+                return program_refuse(p, "drain: workers, --all and --scheduler exclude each other");
+        if (!names && !s->selection.all && !s->scheduler)
+                return program_refuse(p, "drain: a worker is missing");
+        return PROGRAM_GOES_ON;
+}
+
+/* An option of other commands. */
+static int check_options(const struct settings *s, const struct program *p, const struct verb *verb)
+{
+        const struct selection *sel    = &s->selection;
+        const char             *option = selection_option(sel);
+        if (sel->all && verb->takes != TASKS && verb->takes != WORKERS)
+                return program_refuse(p, "--all is for cancel and drain");
+        if ((s->scheduler || s->deadline_ms) && verb->takes != WORKERS)
+                return program_refuse(p, "--scheduler and --deadline are for drain");
+        if (option && !sel->all && (verb->takes == NOTHING || verb->takes == WORKERS))
+                return program_refuse(p, "--%s is for list and cancel", option);
+        if (verb->takes == SUBJECT && (sel->tag || selection_is_fine(sel)))
+                return program_refuse(p, "explain: --%s is for list and cancel", sel->tag ? "tag" : option);
+        return PROGRAM_GOES_ON;
+}
+
 /* Which tasks is said once: by ids, by what they are, or by --all. */
 static int check_selection(struct settings *s, const struct program *p, const struct verb *verb, bool words)
 {
         struct selection *sel    = &s->selection;
         const char       *option = selection_option(sel);
-        if (sel->all && verb->takes != TASKS)
-                return program_refuse(p, "--all is for cancel");
-        if (option && verb->takes == NOTHING)
-                return program_refuse(p, "--%s is for list and cancel", option);
-        if (verb->takes == SUBJECT && (sel->tag || selection_is_fine(sel)))
-                return program_refuse(p, "explain: --%s is for list and cancel", sel->tag ? "tag" : option);
+        const int         code   = check_options(s, p, verb);
+        if (code != PROGRAM_GOES_ON)
+                return code;
+        if (verb->takes == WORKERS)
+                return check_drain(s, p, words);
         if (sel->all && (sel->tag || sel->client || selection_is_fine(sel))) {
                 sel->all = false;
                 return program_refuse(p, "cancel: --all and --%s exclude each other", selection_option(sel));
@@ -193,19 +229,29 @@ static int explain(const struct show *s, const struct option_list *words, size_t
 static int ask(const struct program *p, struct settings *s, scaler_client *client, const struct verb *verb,
                const struct option_list *words, size_t rest)
 {
-        struct text    out     = { 0 };
-        struct missing missing = { "task", "last" };
-        struct show    show    = { .client = client, .timeout_ms = s->timeout_ms, .json = s->json, .out = &out,
-                                   .selection = &s->selection };
-        int            status  = scaler_client_wait_ready(client, s->timeout_ms);
+        const int64_t  question_ms = s->timeout_ms ? s->timeout_ms : QUESTION_MS;
+        struct text    out         = { 0 };
+        struct missing missing     = { "task", "last" };
+        struct show    show        = { .client = client, .timeout_ms = question_ms, .json = s->json, .out = &out,
+                                       .selection = &s->selection };
+        const struct drain drain   = { .show        = &show,
+                                       .all         = s->selection.all,
+                                       .scheduler   = s->scheduler,
+                                       .deadline_ms = s->deadline_ms,
+                                       .timeout_ms  = s->timeout_ms,
+                                       .workers     = words->items + rest,
+                                       .count       = words->count - rest };
+        int status = scaler_client_wait_ready(client, question_ms);
         if (status == 0 && verb->show)
                 status = verb->show(&show);
         else if (status == 0 && verb->takes == SUBJECT)
                 status = explain(&show, words, rest, &missing);
+        else if (status == 0 && verb->takes == WORKERS)
+                status = drain_all(&drain);
         else if (status == 0)
                 status = cancel(&show, s->force, words, rest);
         text_free(&out);
-        if (status == SCALER_E_NOT_FOUND) {
+        if (status == SCALER_E_NOT_FOUND && verb->takes != WORKERS) {
                 program_refuse(p, "there is no %s '%s', or not any more", missing.what, missing.name);
                 return EXIT_NOT_FOUND;
         }
@@ -221,7 +267,7 @@ static int ask(const struct program *p, struct settings *s, scaler_client *clien
                 program_refuse(p, "stdout cannot be written");
                 return EXIT_BROKEN;
         }
-        return status > 0 ? EXIT_NOT_CANCELLED : EXIT_FINE;
+        return status > 0 ? EXIT_NOT_DONE : EXIT_FINE;
 }
 
 static int run(const struct program *p, struct settings *s, const struct verb *verb, const struct option_list *words,
@@ -261,7 +307,7 @@ static int run(const struct program *p, struct settings *s, const struct verb *v
 
 int main(int argc, char **argv)
 {
-        struct settings    settings = { .timeout_ms = 10000, .log_level = SCALER_LOG_ERROR };
+        struct settings    settings = { .log_level = SCALER_LOG_ERROR };
         struct program     program;
         struct option_list words = { 0 };
         const struct verb *verb  = NULL;

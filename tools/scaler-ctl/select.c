@@ -22,7 +22,7 @@ static uint32_t bit_of(const char *(*name)(int32_t), int32_t from, int32_t to, c
 /* Words of either kind, parted by commas. */
 static int read_states(struct selection *s, const struct program *p)
 {
-        enum { STATES = 10, STAGE_FIRST = SCALER_STAGE_WAITING, STAGE_LAST = SCALER_STAGE_KEPT };
+        enum { STATES = 10, STAGE_FIRST = SCALER_STAGE_WAITING, STAGE_LAST = SCALER_STAGE_JOINED };
         for (const char *word = s->state; word; word = strchr(word, ',') ? strchr(word, ',') + 1 : NULL) {
                 const size_t   size  = strcspn(word, ",");
                 const uint32_t state = bit_of(scaler_task_info_state_name, 0, STATES, word, size);

@@ -144,6 +144,7 @@ void show_worker_json(struct text *out, const scaler_worker_explanation *w, bool
         json_add_string(out, "used", w->used);
         json_add_string(out, "why", scaler_idle_name(w->why));
         json_add_string(out, "text", w->text);
+        json_add_bool(out, "draining", w->why == SCALER_IDLE_DRAINING);
         end_row(out, comma);
 }
 

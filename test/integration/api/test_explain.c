@@ -283,7 +283,7 @@ START_TEST(a_list_of_what_cannot_be_is_refused)
         scaler_init(&f, sizeof f);
         f.stages = 1;
         ck_assert_int_eq(scaler_client_tasks_select(admin, &f, &cursor, 0, rows, 2), SCALER_E_INVALID);
-        f.stages = 1u << 10;
+        f.stages = 1u << 11;
         ck_assert_int_eq(scaler_client_tasks_select(admin, &f, &cursor, 0, rows, 2), SCALER_E_INVALID);
         scaler_init(&f, sizeof f);
         f.states = 1u << 10;

@@ -29,8 +29,8 @@ START_TEST(an_attempt_is_told_with_where_when_why_and_what_it_used)
         tick(SC_S);
         started(W, 1);
         tick(2 * SC_S);
-        const struct sc_outcome failed = { .reason = SC_REASON_TASK, .how = SC_HOW_EXITED, .code = 3, .wall_us = 2000000,
-                                           .user_us = 11, .sys_us = 12, .peak_kib = 13, .text = { "exit code 3", 11 } };
+        const struct sc_outcome failed = { .reason = SC_REASON_TASK, .how = SC_HOW_EXITED, .code = 3,
+                                           .wall_us = 2000000, .user_us = 11, .sys_us = 12, .peak_kib = 13, .text = { "exit code 3", 11 } };
         done_as(W, task(CLIENT, 1), run_of(CLIENT, 1), failed);
         tick(4 * SC_S);
         ck_assert_uint_eq(why_of(CLIENT, 1)->attempts, 1);
@@ -217,7 +217,8 @@ START_TEST(a_worker_gets_nothing_because_nothing_fits_and_the_nearest_is_named)
         begin();
         worker_offers(W, WORKER, 4, 8, "gpu=1000");
         submit_named(1, "h");
-        idles_because(WORKER, SC_IDLE_NOTHING_FITS, "What waits does not fit: function 'h', and it does not have that.");
+        idles_because(WORKER, SC_IDLE_NOTHING_FITS,
+                      "What waits does not fit: function 'h', and it does not have that.");
         submit_needs(2, "tpu=1000");
         idles_because(WORKER, SC_IDLE_NOTHING_FITS,
                       "What waits does not fit: function 'f' needs tpu=1, and it offers no tpu.");
