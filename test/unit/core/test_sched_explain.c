@@ -29,8 +29,10 @@ START_TEST(an_attempt_is_told_with_where_when_why_and_what_it_used)
         tick(SC_S);
         started(W, 1);
         tick(2 * SC_S);
-        const struct sc_outcome failed = { .reason = SC_REASON_TASK, .how = SC_HOW_EXITED, .code = 3,
-                                           .wall_us = 2000000, .user_us = 11, .sys_us = 12, .peak_kib = 13, .text = { "exit code 3", 11 } };
+        const struct sc_outcome failed = {
+                .reason = SC_REASON_TASK, .how = SC_HOW_EXITED, .code = 3, .wall_us = 2000000, .user_us = 11,
+                .sys_us = 12, .peak_kib = 13, .text = { "exit code 3", 11 },
+        };
         done_as(W, task(CLIENT, 1), run_of(CLIENT, 1), failed);
         tick(4 * SC_S);
         ck_assert_uint_eq(why_of(CLIENT, 1)->attempts, 1);
