@@ -363,6 +363,7 @@ struct sched_client {
         uint32_t           stale;  /* first of `ended`: results that an earlier link may have brought already */
         bool               resend; /* `unsent` is to start at the first of `ended` once `acks` are worked off */
         bool               names;  /* SC_FEATURE_AFTER */
+        bool               lowering; /* wants less than its rows need; when some go, `hungry` enters that list */
         bool               doomed; /* all it asked is being cancelled; a new link is welcomed after that */
         sc_ns              since, grace_at;
         struct sc_list     todo, hungry, lost;
@@ -439,7 +440,7 @@ struct sc_sched {
         uint64_t           worker_serial;
         struct sc_heap     roomy; /* crews, by their least loaded worker with room */
         uint32_t           room_count; /* workers in all of them */
-        struct sc_list     touched, todo_workers, todo_clients, lost_clients, hungry;
+        struct sc_list     touched, todo_workers, todo_clients, lost_clients, hungry, lowering;
         struct sc_list     dead_workers, dead_clients; /* until the next step: an effect may lend their names */
         uint32_t           excess; /* runs that hold nothing yet, and wait behind others */
         sc_ns              balance_at, rested_at; /* rested_at: when to look again though nothing has happened */
