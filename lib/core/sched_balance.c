@@ -77,10 +77,20 @@ struct claims {
         uint32_t                len, wanted;
 };
 
+/* It has begun what was to wait, and so has what was to hold wait: which one of those, it does not say. */
+static bool is_out_of_step(const struct sched_worker *w)
+{
+        for (uint32_t i = 0; i < w->runs_len; i++)
+                if (w->runs[i].started > w->runs[i].holders)
+                        return true;
+        return false;
+}
+
+/* Of one that is not reported to run. */
 static bool waits(const struct sc_sched *s, const struct sched_worker *from, const struct sched_task *t)
 {
         const struct sched_runs *runs = sc_sched_runs(from, sc_sched_set_of(s, t)->self);
-        return runs->assigned > runs->holders + runs->recalling;
+        return runs->assigned > runs->holders + runs->recalling || is_out_of_step(from);
 }
 
 /* False: enough was seen for this step. */

@@ -233,16 +233,18 @@ void sc_sched_check_lanes(const struct sc_sched *s)
 static void runs_check(const struct sc_sched *s, const struct sched_worker *w, const struct sched_runs *runs)
 {
         const struct sched_queue *const queues[] = { &w->started, &w->unstarted };
-        uint32_t                        assigned = 0, recalling = 0;
+        uint32_t                        assigned = 0, recalling = 0, started = 0;
         for (size_t q = 0; q < 2; q++) {
                 for (uint32_t at = queues[q]->head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_AT].next) {
                         const struct sched_task *t    = sc_sched_row(s, at);
                         const bool               mine = sc_sched_set_of(s, t)->self == runs->set;
                         assigned += mine;
                         recalling += mine && t->state == SC_STATE_RECALLING;
+                        started += mine && q == 0;
                 }
         }
         assigned += runs->set == 0 ? w->kept : 0; /* what those need whose task has ended is not known any more */
+        SC_ASSERT(runs->started == started + (runs->set == 0 ? w->kept : 0));
         SC_ASSERT(runs->assigned == assigned && runs->recalling == recalling && runs->holders <= assigned);
         SC_ASSERT(runs->assigned == runs->holders || !sc_sched_fits(s, w, sc_sched_set(s, runs->set)));
         SC_ASSERT(assigned > 0 || runs == w->runs);

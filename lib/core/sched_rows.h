@@ -175,9 +175,11 @@ struct sched_set {
         struct sched_amount amount[]; /* and the text */
 };
 
-/* Runs of one set at one worker.  `holders` of them hold its amounts, the others wait for one of those to end. */
+/* Runs of one set at one worker.  `holders` of them hold its amounts, the others wait for one of those to end.
+ * `started` ones are reported to run, or kept: when there are more of those than hold, the worker has come to begin
+ * them in place of some that were to hold. */
 struct sched_runs {
-        uint32_t set, assigned, holders, recalling;
+        uint32_t set, assigned, holders, recalling, started;
 };
 
 /* Workers that offer the same: functions and amounts. */
@@ -304,6 +306,7 @@ struct sched_worker {
         uint64_t           id, serial;
         sc_link_id         link; /* 0: gone */
         uint32_t           self, slots, credit, recalling;
+        uint32_t           credit_most; /* that it ever told; more would be nonsense to it */
         uint32_t           assigned; /* runs it has: those of rows, and `kept` */
         uint32_t           kept;     /* runs it has not answered for, whose tasks ended without it */
         struct sched_queue started, unstarted;
