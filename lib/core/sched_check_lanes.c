@@ -123,7 +123,7 @@ static void placed_check(const struct sc_sched *s, const struct sched_class *c)
                         continue;
                 const enum sched_takes takes = sc_sched_takes(s, w, c);
                 SC_ASSERT(takes != SCHED_NOW);
-                SC_ASSERT(takes == SCHED_NOT || s->needy_active > 0);
+                SC_ASSERT(takes == SCHED_NOT || s->needy_active > 0 || s->long_active > 0);
         }
 }
 
@@ -148,15 +148,16 @@ static uint32_t class_check(const struct sc_sched *s, const struct sched_class *
 
 static void entries_check(const struct sc_sched *s)
 {
-        uint32_t loose = 0, stuck = 0, needy = 0;
+        uint32_t loose = 0, stuck = 0, needy = 0, longs = 0;
         for (uint32_t i = 0; i < s->active_len; i++) {
                 const struct sched_entry *e = &s->active[i];
                 SC_ASSERT(e->class->active == i);
                 loose += !e->dry && !e->stuck;
                 stuck += e->stuck;
                 needy += e->class->set->self != 0;
+                longs += e->class->function->expected >= SCHED_LONG;
         }
-        SC_ASSERT(loose == s->loose && stuck == s->stuck && needy == s->needy_active);
+        SC_ASSERT(loose == s->loose && stuck == s->stuck && needy == s->needy_active && longs == s->long_active);
 }
 
 /* ---- shares ------------------------------------------------------------------------------------*/

@@ -423,6 +423,7 @@ struct sc_sched {
         uint32_t            loose;  /* active ones that are neither dry nor stuck */
         uint32_t            stuck;
         uint32_t            needy, needy_active; /* classes of another set than the first: all, and active ones */
+        uint32_t            long_active;         /* active classes whose runs are expected to be long */
         uint32_t            uneven; /* levels of another priority than 0 */
         uint64_t            lane_bytes; /* of classes and all beneath; part of `bytes` */
         uint32_t            alone_ready, reservations;
