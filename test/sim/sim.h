@@ -171,7 +171,7 @@ struct sim_task {
         /* what happened */
         uint32_t starts, confirms, cancels, assigns;
         uint8_t  confirm, reason;
-        uint32_t wire_cancels, wire_confirms, losses;
+        uint32_t wire_cancels, wire_confirms, losses, attempts;
         sc_ns    cancelled_at; /* asked first */
         uint64_t got, exec_of_stream, unconsumed;
         bool     stream_broken;
