@@ -93,12 +93,21 @@ static bool waits(const struct sc_sched *s, const struct sched_worker *from, con
         return runs->assigned > runs->holders + runs->recalling || is_out_of_step(from);
 }
 
+/* Where only tasks count, what comes back goes to who has fewest: that must not be who it came from. */
+static bool would_return(const struct sc_sched *s, const struct sched_worker *from, const struct sched_worker *idle,
+                         const struct claims *claims)
+{
+        return s->opt.allocate == SC_ALLOCATE_CAPABILITY &&
+               idle->assigned + claims->len + 1 >= from->assigned - from->recalling;
+}
+
 /* False: enough was seen for this step. */
 static bool recall_from(struct sc_sched *s, struct sched_worker *from, struct sched_worker *idle,
                         struct claims *claims, struct sc_out *out)
 {
         uint32_t at = from->unstarted.tail;
-        while (at != SCHED_NONE && claims->len < claims->wanted && surplus(from) > 0) {
+        while (at != SCHED_NONE && claims->len < claims->wanted && surplus(from) > 0 &&
+               !would_return(s, from, idle, claims)) {
                 struct sched_task *t = sc_sched_row(s, at);
                 at                   = t->link[SCHED_AT].prev;
                 if (++s->visits >= SC_ROWS_MAX || out->len >= SC_EFFECTS_MAX - SCHED_ROOM_BALANCE)

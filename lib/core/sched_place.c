@@ -373,7 +373,13 @@ static struct sched_entry *first_of(struct sc_sched *s, struct asker who, enum s
         return best;
 }
 
-/* Instead of what is in turn the oldest of a lower priority whose waiting has made it higher than that. */
+static uint64_t order_of(const struct sc_sched *s, const struct sched_lane *lane)
+{
+        return sc_sched_row(s, sc_sched_ready_head(s, lane))->order;
+}
+
+/* Instead of what is in turn the oldest of a lower priority whose waiting has made it higher than that; of those as old
+ * the first that came. */
 static void take_aged(struct sc_sched *s, struct asker who, enum sched_takes how, struct turn *turn)
 {
         for (uint32_t i = 0; i < s->active_len; i++) {
@@ -382,7 +388,9 @@ static void take_aged(struct sc_sched *s, struct asker who, enum sched_takes how
                 if (!is_asked(e, who))
                         continue;
                 struct sched_lane *lane = sc_sched_class_oldest(s, e->class, turn->level, &age);
-                if (!lane || age >= turn->age || (who.w && sc_sched_takes(s, who.w, e->class) < how))
+                if (!lane || age > turn->age || (who.w && sc_sched_takes(s, who.w, e->class) < how))
+                        continue;
+                if (age == turn->age && (turn->in_turn || order_of(s, lane) > order_of(s, turn->lane)))
                         continue;
                 turn->lane    = lane;
                 turn->in_turn = false;

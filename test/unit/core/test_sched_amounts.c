@@ -331,6 +331,28 @@ START_TEST(capability_counts_tasks_and_not_amounts)
 }
 END_TEST
 
+START_TEST(what_would_come_back_to_where_it_was_is_not_asked_back)
+{
+        begin((struct sc_sched_options){ .allocate = SC_ALLOCATE_CAPABILITY });
+        worker_up(W, WORKER, 1, 8);
+        for (uint64_t i = 1; i <= 3; i++)
+                submit(C, CLIENT, i);
+        worker_up(W2, WORKER + 1, 8, 16);
+        for (uint64_t i = 4; i <= 5; i++) {
+                submit(C, CLIENT, i);
+                ck_assert_uint_eq(sends(W2, SC_MSG_ASSIGN), 1);
+        }
+        tick(2 * SC_MS);
+        ck_assert_uint_eq(sends(W, SC_MSG_RECALL), 0); /* with two left there, it would be the one with fewest */
+        succeed(W2, 4);
+        tick(2 * SC_MS);
+        ck_assert_uint_eq(sends(W, SC_MSG_RECALL), 1);
+        about(W, SC_MSG_RETURNED, task(CLIENT, 3), run_of(CLIENT, 3));
+        ck_assert_uint_eq(sent(W2, SC_MSG_ASSIGN)->assign.task.lo, 3);
+        teardown();
+}
+END_TEST
+
 /* ---- limits --------------------------------------------------------------------------------------*/
 
 START_TEST(who_has_no_free_slot_takes_what_is_stuck_if_amounts_do_not_count)
@@ -458,6 +480,7 @@ int main(void)
         tcase_add_test(tests, a_last_chance_needs_a_worker_that_offers_what_it_needs);
         tcase_add_test(tests, even_load_gives_one_at_a_time_to_who_has_least);
         tcase_add_test(tests, capability_counts_tasks_and_not_amounts);
+        tcase_add_test(tests, what_would_come_back_to_where_it_was_is_not_asked_back);
         tcase_add_test(tests, who_has_no_free_slot_takes_what_is_stuck_if_amounts_do_not_count);
         tcase_add_test(tests, what_is_not_canonical_closes_the_peer);
         tcase_add_test(tests, there_are_only_so_many_sets_at_once);

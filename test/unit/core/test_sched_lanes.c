@@ -527,6 +527,37 @@ START_TEST(what_has_aged_is_not_kept_out_by_those_that_came_later)
 }
 END_TEST
 
+/* 3 and 4 are of different classes, of which that of 4 is there first. */
+START_TEST(of_those_that_have_aged_alike_the_first_goes_first)
+{
+        static const uint64_t order[] = { 3, 4, 1, 2, 5 };
+        struct sc_spec        spec    = spec_f();
+        setup((struct sc_sched_options){ .aging = SC_S });
+        client_up(C, CLIENT);
+        for (uint64_t i = 1; i <= 2; i++) {
+                spec.function = functions_fg[0];
+                spec.priority = 9;
+                submit_spec(C, CLIENT, i, spec);
+        }
+        spec.priority = 0;
+        spec.function = functions_fg[1];
+        submit_spec(C, CLIENT, 3, spec);
+        spec.function = functions_fg[0];
+        submit_spec(C, CLIENT, 4, spec);
+        rig.now += 10 * SC_S;
+        spec.priority = 9;
+        submit_spec(C, CLIENT, 5, spec);
+        worker_up(W, WORKER, 1, 1);
+        struct sc_id id = got(W);
+        for (int i = 0; i < 5; i++) {
+                ck_assert_uint_eq(id.lo, order[i]);
+                if (i < 4)
+                        id = next_after(W, id, SC_US);
+        }
+        teardown();
+}
+END_TEST
+
 static uint32_t assigned_to_first_of_two(bool measured_long)
 {
         setup((struct sc_sched_options){ .tasks_max = 0 });
@@ -599,6 +630,7 @@ int main(void)
         tcase_add_test(tests, a_long_task_whose_turn_it_is_is_not_passed_by_short_ones);
         tcase_add_test(tests, short_tasks_wait_again_when_no_long_one_is_left_to_come_before_them);
         tcase_add_test(tests, what_has_aged_is_not_kept_out_by_those_that_came_later);
+        tcase_add_test(tests, of_those_that_have_aged_alike_the_first_goes_first);
         tcase_add_test(tests, deep_queues_of_short_tasks_are_handed_out_in_runs);
         tcase_add_test(tests, many_priorities_are_kept_apart);
         return run_tests("sched lanes", tests);
