@@ -365,5 +365,6 @@ struct sim_task *sim_task_of(struct sim *w, struct sc_id id, uint32_t *index);
 /* Runs one seed to its end; gives the hash of all that happened.  What goes wrong aborts with seed and time. */
 uint64_t sim_run(uint64_t seed, bool trace);
 uint64_t sim_seed_now(void); /* the seed that is being run, for a signal handler */
+void     sim_watch(void);    /* whoever fails from now on says which seed it was */
 
 #endif
