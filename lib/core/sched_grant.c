@@ -153,7 +153,9 @@ void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct s
         c->least_kib   = smaller(m->least_kib, c->want_kib);
         uint32_t tasks = c->want < c->grant ? c->want : c->grant;
         uint32_t kib   = c->want_kib < c->kib ? c->want_kib : c->kib;
-        tasks          = tasks > c->mine.len ? tasks : smaller(c->mine.len, c->grant);
+        /* What it has confirmed it does not expect to be asked for; it may wait to be forgotten. */
+        uint32_t rows  = c->mine.len - (c->names ? (uint32_t)c->acks : 0);
+        tasks          = tasks > rows ? tasks : smaller(rows, c->grant);
         kib            = kib > kib_needed(c) ? kib : smaller(kib_needed(c), c->kib);
         bool lowered   = tasks < c->grant || kib < c->kib;
         set(s, c, tasks, kib);

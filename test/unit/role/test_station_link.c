@@ -16,9 +16,9 @@ START_TEST(sequences_may_wrap)
         uint32_t    confirmed;
         const char *why;
         link.heard = link.sent = link.confirmed = UINT32_MAX - 1;
-        ck_assert_uint_eq(sc_link_seal(&link, 1), UINT32_MAX);
-        ck_assert_uint_eq(sc_link_seal(&link, 2), 0);
-        ck_assert_uint_eq(sc_link_seal(&link, 4), 1);
+        ck_assert_uint_eq(sc_link_seal(&link, 1, true), UINT32_MAX);
+        ck_assert_uint_eq(sc_link_seal(&link, 2, true), 0);
+        ck_assert_uint_eq(sc_link_seal(&link, 4, true), 1);
         ck_assert_int_eq(sc_link_hear(&link, UINT32_MAX, UINT32_MAX, 1, &confirmed, &why), 0);
         ck_assert_uint_eq(confirmed, 1);
         ck_assert_int_eq(sc_link_hear(&link, 0, 1, 1, &confirmed, &why), 0);
@@ -33,7 +33,7 @@ START_TEST(frames_beyond_the_ring_are_confirmed_together_and_none_is_forgotten)
         uint32_t    confirmed, sum = 0, in = 1;
         const char *why;
         for (int i = 0; i < 3 * SC_LINK_RING; i++)
-                sc_link_seal(&link, 1);
+                sc_link_seal(&link, 1, true);
         for (uint32_t ack = 1; ack <= 3 * SC_LINK_RING; ack++) {
                 ck_assert_int_eq(sc_link_hear(&link, in++, ack, 1, &confirmed, &why), 0);
                 sum += confirmed;
@@ -69,7 +69,7 @@ START_TEST(frames_without_records_to_confirm_need_no_acknowledgement)
         ck_assert_int_eq(link.ack_by, SC_NEVER);
         sc_link_stepped(&link, 1, 1);
         ck_assert(sc_link_ack_urgent(&link));
-        sc_link_seal(&link, 0);
+        sc_link_seal(&link, 0, true);
         ck_assert(!sc_link_ack_urgent(&link));
 }
 END_TEST
