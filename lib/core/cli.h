@@ -34,10 +34,10 @@ sc_ns          sc_cli_deadline(const struct sc_cli *c);
 /* More of what has come is still to be said, up to the next TICK: until then no task is sent that names another, since
  * the end of that one may be among it. */
 void sc_cli_expect_more(struct sc_cli *c);
-/* Reserves all that a SUBMIT of `bytes` body bytes, that plan (NULL: none) and any function name needs: 0, SC_E_FULL,
- * SC_E_NOMEM, SC_E_TOO_BIG, or SC_E_STATE when closing, given up, or not a client.  On 0 the very next step must be
- * that SUBMIT, with task.lo = sc_cli_next_sequence(). */
-int            sc_cli_admissible(struct sc_cli *c, size_t bytes, const struct sc_plan *plan);
+/* Reserves all that a SUBMIT of that specification needs: 0, SC_E_FULL, SC_E_NOMEM, SC_E_TOO_BIG, or SC_E_STATE when
+ * closing, given up, or not a client.  On 0 the very next step must be that SUBMIT, with task.lo =
+ * sc_cli_next_sequence(). */
+int            sc_cli_admissible(struct sc_cli *c, const struct sc_spec *spec);
 uint64_t       sc_cli_next_sequence(const struct sc_cli *c); /* from 1 */
 /* The next one will be `sequence`, not below the present next: those between went to tasks that could not be
  * admitted. */

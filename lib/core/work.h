@@ -47,6 +47,7 @@ struct sc_held { /* by a run that says what it needs */
 struct sc_work_stats {
         uint32_t slots, running, queued, unconfirmed, abandoned;
         uint64_t done, failed, cancelled;
+        uint64_t released; /* runs that had begun and were given back, to leave without them */
 };
 
 struct sc_work *sc_work_create(struct sc_mem *mem, const struct sc_work_options *options);

@@ -43,10 +43,11 @@ static int submit(struct sim *w, struct sim_node *n, uint32_t task, uint64_t seq
         spec.retries    = t->retries;
         if (w->config.graphs)
                 sim_graph_fill(w, task, &deps);
-        spec.plan       = deps.plan.needs.len > 0 || w->config.times || w->config.graphs ? &deps.plan : NULL;
+        const bool planned = deps.plan.needs.len > 0 || deps.plan.key.len > 0 || w->config.times || w->config.graphs;
+        spec.plan       = planned ? &deps.plan : NULL;
         spec.timeout_ms = t->timeout_ms;
         spec.function   = t->kind == SC_TASK_FUNCTION ? (struct sc_view){ names[t->function], 2 } : none;
-        spec.body       = (struct sc_view){ body, t->kind == SC_TASK_GRAPH ? 0 : sim_task_body(w, task, body) };
+        spec.body       = (struct sc_view){ body, t->kind == SC_TASK_GRAPH ? 0 : sim_task_body(w, t->canon, body) };
         t->id           = (struct sc_id){ n->id, seq };
         /* Known before it is submitted, since it may be over before submit returns. */
         if (!sc_map_reserve(&w->by_id, w->by_id.len + 1))
@@ -199,7 +200,7 @@ static void post_close(struct sim *w, struct sim_post *post)
         if (n->cli != NULL)
                 sc_cli_shell_close(n->cli, sim_node_now(w, post->node));
         else if (n->work != NULL)
-                sc_work_shell_drain(n->work, sim_node_now(w, post->node));
+                sc_work_shell_drain(n->work, 0, sim_node_now(w, post->node));
 }
 
 void sim_client_close(struct sim *w, uint32_t node)
