@@ -74,6 +74,18 @@ START_TEST(frames_without_records_to_confirm_need_no_acknowledgement)
 }
 END_TEST
 
+START_TEST(what_a_frame_does_not_acknowledge_stays_owed)
+{
+        sc_link_stepped(&link, 1, 1);
+        const sc_ns by = link.ack_by;
+        sc_link_seal(&link, 1, false);
+        ck_assert_int_eq(link.ack_by, by);
+        ck_assert_uint_eq(link.owed_records, 1);
+        sc_link_seal(&link, 1, true);
+        ck_assert_int_eq(link.ack_by, SC_NEVER);
+}
+END_TEST
+
 START_TEST(a_grant_is_news_once)
 {
         ck_assert(sc_link_granted(&link, 1, 2));
@@ -92,6 +104,7 @@ int main(void)
         tcase_add_test(tests, a_ping_is_asked_once_and_then_death_is_due);
         tcase_add_test(tests, the_side_that_was_dialled_asks_first);
         tcase_add_test(tests, frames_without_records_to_confirm_need_no_acknowledgement);
+        tcase_add_test(tests, what_a_frame_does_not_acknowledge_stays_owed);
         tcase_add_test(tests, a_grant_is_news_once);
         return run_tests("link", tests);
 }
