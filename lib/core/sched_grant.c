@@ -172,9 +172,12 @@ static void lower_some(struct sc_sched *s, struct sc_out *out)
         s->more = s->more || !sc_list_empty(&s->lowering);
 }
 
-/* A client that wants less is bound by that at once: it has said so. */
+/* A client that wants less is bound by that at once: it has said so.  What it has confirmed it does not count, so that
+ * goes first: else it would be answered by more than it wants, and take that for an answer to something before. */
 void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct sc_want *m, struct sc_out *out)
 {
+        for (uint32_t visits = 0; c->acks > 0 && visits < SC_ROWS_MAX; visits++)
+                sc_sched_client_ack(s, c, out);
         c->want        = smaller(m->tasks, s->opt.client_tasks_max);
         c->want_kib    = m->kib;
         c->least       = smaller(m->least_tasks, c->want);

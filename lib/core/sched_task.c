@@ -550,10 +550,11 @@ static void acks_make_room(struct sc_sched *s, struct sched_client *c, struct sc
 {
         if (!c->names && c->mine.len >= c->grant && c->acks > 0)
                 sc_sched_client_ack(s, c, out);
+        uint32_t visits = 0; /* what is still read is kept: the next one may go */
         for (struct sc_list *at = s->todo_clients.next; s->rows >= s->opt.tasks_max && at != &s->todo_clients;
              at = at->next) {
                 struct sched_client *other = SC_CONTAINER(at, struct sched_client, todo);
-                if (other->acks > 0)
+                while (other->acks > 0 && s->rows >= s->opt.tasks_max && visits++ < SC_ROWS_MAX)
                         sc_sched_client_ack(s, other, out);
         }
 }

@@ -374,6 +374,8 @@ void sim_ledger_gone(struct sim *w, const struct sim_conn *at)
 /* A scheduler that knows nothing. */
 void sim_ledger_new(struct sim *w)
 {
+        for (uint32_t i = 0; i < w->task_count; i++)
+                w->tasks[i].said_at = 0;
         for (uint32_t i = 0; w->config.shared && i < w->task_count; i++) {
                 stand(w, &w->tasks[i], SIM_UNKNOWN, NULL);
                 w->tasks[i].kept = false;

@@ -287,7 +287,7 @@ static int start_client(struct sim *w, uint32_t node, const struct sc_station_op
                 .tenant      = view(w->tenants[n->tenant].name),
                 .weight      = n->weight,
                 .running_max = n->running_max,
-                .pending_max = sim_chance(w, 20) ? 8 : 0,
+                .pending_max = sim_chance(w, 20) && !w->config.graphs ? 8 : 0,
         };
         return sc_cli_shell_create(&n->mem, &options, station, &sim_client_upcalls, n, &n->cli);
 }

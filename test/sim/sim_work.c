@@ -80,10 +80,15 @@ static void end_run(struct sim *w, struct sim_node *n, struct sim_run *r, bool a
                 outcome.text   = (struct sc_view){ "it failed", 9 };
         } else {
                 outcome.how = t->kind == SC_TASK_COMMAND ? SC_HOW_EXITED : SC_HOW_NONE;
-                fill(w, r->exec, 0, bytes + sizeof r->exec, t->result_len - sizeof r->exec);
+                if (w->config.graphs)
+                        sim_graph_result(w, r->task, r->exec, bytes);
+                else
+                        fill(w, r->exec, 0, bytes + sizeof r->exec, t->result_len - sizeof r->exec);
                 outcome.result = (struct sc_view){ bytes, t->result_len };
                 outcome.errors = (struct sc_view){ bytes, t->result_len % 100 };
         }
+        if (!fails)
+                sim_graph_ran(w, r->task);
         const uint64_t run = r->run;
         sim_trace(w, "ran", index_of(n), r->exec, fails);
         r->run = 0;
@@ -205,6 +210,8 @@ static void check_assign(struct sim *w, const struct sc_assign *assign, uint32_t
         if (assign->spec.body.len != len || memcmp(assign->spec.body.ptr, expected, len) != 0)
                 sim_fail(w, "task %u reached its worker with other bytes", task);
         check_needs(w, task, assign->spec.plan != NULL ? assign->spec.plan->needs : (struct sc_view){ "", 0 });
+        if (w->config.graphs)
+                sim_graph_assigned(w, task, assign->spec.plan);
         if (assign->spec.kind != t->kind || assign->spec.timeout_ms != t->timeout_ms)
                 sim_fail(w, "task %u reached its worker with another spec", task);
         *task_out = task;

@@ -280,6 +280,8 @@ static void advance(struct sim *w)
                                 return;
                 if (sim_times_unanswered(w) != 0)
                         return;
+                if (w->config.graphs && sc_sched_rows(sc_sched_shell_core(w->nodes[0].sched)) > 0)
+                        return; /* nobody reads anything any more */
                 w->phase = 1;
         }
         if (w->phase >= 1) { /* again, for those that were started anew meanwhile */
@@ -352,6 +354,7 @@ static void end_event(struct sim *w, struct sim_event *ev)
 {
         (void)ev;
         sim_links_cancels(w);
+        sim_graph_rows(w);
         if (w->healed) {
                 sim_judge_cancels(w);
                 advance(w);
@@ -406,6 +409,7 @@ static void make(struct sim *w)
         choose_faults(w);
         choose_kind(w);
         sim_plan_config(w);
+        sim_graph_config(w);
         choose_shape(w);
         w->nodes      = sc_mem_zalloc(&w->mem, SIM_NODES_MAX * sizeof *w->nodes);
         w->pattern    = sc_mem_alloc(&w->mem, 1 << 20);
@@ -422,6 +426,7 @@ static void make(struct sim *w)
                 plan_nodes(w);
         }
         sim_plan(w);
+        sim_graph_plan(w);
         sc_ns work = 0;
         for (uint32_t i = 0; i < w->task_count; i++)
                 work += w->tasks[i].duration * 2 * (1 + (sc_ns)w->tasks[i].retries) +
