@@ -171,6 +171,8 @@ static void turn_event(struct sim *w, struct sim_event *ev)
         if (sim_event_stale(w, ev))
                 return;
         sim_node_check(w, ev->node);
+        if (ev->node == 0)
+                sim_explain(w);
         n->deadline = node_deadline(n);
         if (n->turn_due)
                 return;
