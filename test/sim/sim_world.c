@@ -394,7 +394,9 @@ static void make(struct sim *w)
         choose_faults(w);
         choose_kind(w);
         sim_plan_config(w);
+        sim_drain_config(w);
         choose_shape(w);
+        sim_drain_shape(w);
         w->nodes      = sc_mem_zalloc(&w->mem, SIM_NODES_MAX * sizeof *w->nodes);
         w->pattern    = sc_mem_alloc(&w->mem, 1 << 20);
         SC_ASSERT(w->nodes != NULL && w->pattern != NULL);
@@ -459,12 +461,14 @@ uint64_t sim_run(uint64_t seed, bool trace)
                         sim_at_node(w, at + SC_S, i, query_event);
         }
         sim_faults_begin(w);
+        sim_drain_begin(w);
         sim_at(w, SC_S, end_event);
         while (w->phase < 3)
                 if (!sim_step(w))
                         sim_fail(w, "nothing left to happen");
         sim_judge_losses(w);
         sim_judge_end(w);
+        sim_drain_judge_end(w);
         unmake(w);
         const uint64_t hash = w->hash;
         free(w);
