@@ -44,6 +44,10 @@ void sim_drain_shape(struct sim *w)
                 w->config.drains = false; /* links are closed in it, and judges take it for one without drains */
         if (w->config.budget != 0)
                 w->config.restarts = false; /* what is charged is counted over one scheduler's life */
+        if (w->config.rolling) {
+                w->config.tasks += 100;
+                w->config.tasks_max = w->config.client_tasks_max = 0; /* so a new scheduler has room for what was made */
+        }
         if (w->config.drains)
                 w->config.admins = 1;
 }
@@ -119,7 +123,7 @@ static void post_ask(struct sim *w, struct sim_post *post)
 
 static void drain_some(struct sim *w)
 {
-        const bool       stop  = w->config.restarts && sim_chance(w, 20);
+        const bool       stop  = w->config.restarts && sim_chance(w, w->config.rolling ? 40 : 20);
         const uint64_t   ms    = sim_chance(w, 40) ? 0 : (uint64_t)sim_between(w, 1, 20000);
         struct sim_node *who   = some(w, stop ? SIM_SCHEDULER : SIM_WORKER);
         struct sim_node *admin = some(w, SIM_ADMIN);
@@ -238,13 +242,15 @@ void sim_drain_judge_end(struct sim *w)
                                  w->nodes[i].asked - w->nodes[i].answered);
 }
 
-/* The scheduler hears that a worker leaves. */
+/* The scheduler hears that a worker leaves, or that it is to stop itself. */
 void sim_drain_heard(struct sim *w, struct sim_conn *at, const uint8_t *frame, size_t len)
 {
         struct sc_frame_head head;
         const char          *why;
         size_t               cursor = 0;
-        if (!w->config.drains || w->nodes[at->other->node].kind != SIM_WORKER || sc_frame_get(frame, &head, &why) != 0)
+        const enum sim_kind  from   = w->nodes[at->other->node].kind;
+        struct sim_node     *n      = &w->nodes[at->node];
+        if (!w->config.drains || from == SIM_HOSTILE || sc_frame_get(frame, &head, &why) != 0)
                 return;
         for (uint32_t i = 0; i < head.count; i++) {
                 struct sc_msg msg;
@@ -252,6 +258,10 @@ void sim_drain_heard(struct sim *w, struct sim_conn *at, const uint8_t *frame, s
                         return;
                 if (msg.kind == SC_MSG_LEAVE && at->leaves_at == 0)
                         at->leaves_at = w->now;
+                if (msg.kind == SC_MSG_DRAIN && msg.drain.worker == 0 && from == SIM_ADMIN && !n->told) {
+                        n->told    = true;
+                        n->told_at = w->now;
+                }
         }
 }
 
@@ -285,7 +295,7 @@ static void see_returned(struct sim *w, const struct sim_conn *from, const struc
 /* What was placed before may wait for its link. */
 static bool is_long_since(const struct sim *w, sc_ns at)
 {
-        return at != 0 && is_faultless(w) && w->now > at + 5 * (w->config.delay_max + 30 * SC_MS);
+        return at != 0 && is_faultless(w) && w->now > at + 2 * (w->config.delay_max + 30 * SC_MS);
 }
 
 void sim_drain_see(struct sim *w, struct sim_conn *from, const struct sc_msg *msg)

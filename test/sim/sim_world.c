@@ -165,10 +165,10 @@ static void plan_task(struct sim *w, uint32_t i)
         }
         if (c->brief)
                 make_brief(w, t);
-        if (c->blips_only) {
-                t->retries = t->fails_first = 0;
-                t->timeout_ms               = 0;
-        }
+        if (c->blips_only || c->rolling)
+                t->retries = t->fails_first = 0; /* a new scheduler counts anew */
+        if (c->blips_only)
+                t->timeout_ms = 0;
 }
 
 static void plan_poison(struct sim *w)
