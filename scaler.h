@@ -269,6 +269,8 @@ typedef struct scaler_scheduler_options {
         size_t                 tenant_count;     /* at most 1,024 */
         int64_t                aging_ms;         /* waiting so long is worth one priority; 0: 60,000; SCALER_NONE */
         const char            *allocate;         /* "spread" (NULL), "even_load" or "capability": who gets a task */
+        int64_t                keys_kept;        /* ended idempotency keys remembered; 0: 100,000; SCALER_NONE */
+        int64_t                keys_age_ms;      /* for so long; 0: 3,600,000; SCALER_UNLIMITED; a restart forgets */
 } scaler_scheduler_options;
 
 typedef struct scaler_scheduler_stats {
@@ -517,6 +519,15 @@ typedef struct scaler_spec {
         size_t                after_count;
         const size_t         *after_nodes; /* in a graph: indices of specs; borrows */
         size_t                after_node_count;
+        /* Idempotency key, 1 to 127 bytes; NULL: none.  Tasks of a tenant with the same key are one: the work is
+         * done once, and each of their futures ends with what came of it.  function, command, args, needs, retries
+         * and what goes with those, and timeout_ms must be the same, else the later one fails with
+         * SCALER_E_EXISTS; priority (the highest counts), tag and times are each one's own.  It is cancelled when
+         * the last one is, or its client goes.  A success or failure of its own is remembered for a while
+         * (scaler_scheduler_options): who comes then ends so at once.  Not with dependencies, in graphs (whose
+         * names are another matter), or with SCALER_COMMAND_STREAM.  The work has an id of its own:
+         * scaler_task_id() is not that of any of the futures. */
+        const char *key;
 } scaler_spec;
 
 typedef enum scaler_task_state {
@@ -538,7 +549,8 @@ typedef enum scaler_reason {
         SCALER_REASON_LIMIT         = 8, /* another limit of the task */
         SCALER_REASON_CANCELLED     = 9,
         SCALER_REASON_CLIENT        = 10, /* the client was closed or gave up on its scheduler */
-        SCALER_REASON_NOT_STARTED   = 11  /* the command could not be started; code is the errno */
+        SCALER_REASON_NOT_STARTED   = 11, /* the command could not be started; code is the errno */
+        SCALER_REASON_KEY           = 12  /* another task has its key, and is not the same; code is SCALER_E_EXISTS */
 } scaler_reason;
 
 /* [any] The name in small letters: "worker_died".  Lends, forever. */

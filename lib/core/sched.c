@@ -375,6 +375,7 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         sc_sched_orphans_expire(s, out);
         sc_sched_claims_wake(s, out);
         sc_sched_plans_run(s, out); /* what has come back too late is not placed again */
+        sc_sched_keys_run(s, out);
         pass_on(s, out);
         sc_sched_place(s, out);
         sc_sched_balance(s, out);
@@ -398,6 +399,7 @@ sc_ns sc_sched_deadline(const struct sc_sched *s)
                 at = sc_ns_min(at, sc_ns_add(sc_sched_row(s, s->orphans.head)->since, s->opt.client_grace));
         at = sc_ns_min(at, sc_sched_balance_deadline(s));
         at = sc_ns_min(at, sc_sched_stop_deadline(s));
+        at = sc_ns_min(at, sc_sched_keys_deadline(s));
         if (s->tight)
                 at = sc_ns_min(at, sc_ns_add(s->now, SCHED_TIGHT_REST));
         return sc_ns_max(at, s->now);
@@ -419,6 +421,9 @@ static void options_complete(struct sc_sched_options *o)
         o->aging             = o->aging > 0 ? o->aging : 60 * SC_S;
         if (o->aging != SC_NEVER && o->aging > SCHED_AGING_MAX)
                 o->aging = SCHED_AGING_MAX;
+        o->keys_kept         = o->keys_kept > 0 ? o->keys_kept : SCHED_KEYS_KEPT;
+        o->keys_kept         = o->keys_kept < SC_KEYS_NONE ? o->keys_kept : 0;
+        o->keys_age          = o->keys_age > 0 ? o->keys_age : SCHED_KEYS_AGE;
         o->name[SC_NAME_MAX] = '\0';
 }
 
@@ -504,6 +509,7 @@ void sc_sched_destroy(struct sc_sched *s)
         bury(s);
         sc_sched_bulks_fini(s);
         sc_sched_drains_fini(s);
+        sc_sched_keys_fini(s);
         sc_sched_rows_fini(s);
         sc_sched_edges_fini(s);
         sc_mem_release(s->mem, s->inputs, s->inputs_cap * sizeof *s->inputs);

@@ -51,7 +51,8 @@ static void plan_check(const struct sc_sched *s, const struct sched_task *t, con
         SC_ASSERT((plan->position == SC_HEAP_NOWHERE) == (plan->at == SC_NEVER));
         SC_ASSERT(plan->at == SC_NEVER || s->plans.at[plan->position] == plan);
         SC_ASSERT(plan->at > s->now || s->more);
-        SC_ASSERT(state == SC_STATE_BACKOFF || state == SC_STATE_WAITING || plan->wake_at == SC_NEVER);
+        SC_ASSERT(state == SC_STATE_BACKOFF || state == SC_STATE_WAITING || state == SC_STATE_JOINED ||
+                  plan->wake_at == SC_NEVER);
         const bool held = sc_task_is_held(state);
         SC_ASSERT(held || (plan->limit_at == SC_NEVER && plan->release_at == SC_NEVER));
         SC_ASSERT(plan->release_at == SC_NEVER || state == SC_STATE_CANCELLING);
@@ -59,9 +60,10 @@ static void plan_check(const struct sc_sched *s, const struct sched_task *t, con
         if (held && sc_sched_worker(s, t->worker)->gone)
                 return;
         SC_ASSERT(plan->release_at != SC_NEVER || plan->at <= plan->deadline_at);
-        const bool counts = state == SC_STATE_READY || state == SC_STATE_BACKOFF || state == SC_STATE_ASSIGNED;
+        const bool counts = state == SC_STATE_READY || state == SC_STATE_BACKOFF || state == SC_STATE_ASSIGNED ||
+                            state == SC_STATE_JOINED;
         SC_ASSERT(!counts || plan->at <= plan->queue_at);
-        SC_ASSERT(state == SC_STATE_WAITING || plan->at <= plan->wake_at);
+        SC_ASSERT(state == SC_STATE_WAITING || state == SC_STATE_JOINED || plan->at <= plan->wake_at);
         SC_ASSERT(plan->at <= plan->limit_at && plan->at <= plan->release_at);
 }
 
@@ -252,6 +254,7 @@ void sc_sched_heap_check(const struct sc_heap *heap)
 void sc_sched_check(const struct sc_sched *s)
 {
         struct census census = rows_check(s);
+        sc_sched_key_check(s, &census.bytes, &census.ended_bytes);
         SC_ASSERT(census.rows == s->rows && census.bytes == s->bytes && census.ended_bytes == s->ended_bytes);
         SC_ASSERT(census.plans == s->plan_count && s->plans.len == census.timed);
         SC_ASSERT(census.last_chances == s->alone_ready);

@@ -37,6 +37,13 @@ static void result_send(struct sc_sched *s, struct sched_client *c, const struct
         m->losses           = t->losses;
         m->worker           = t->last_worker;
         sc_sched_outcome(t, &m->outcome);
+        if (t->words == SCHED_WORDS_SHARED) {
+                const struct sched_answer *a = sc_sched_answer(t);
+                m->attempts                  = a->attempts;
+                m->losses                    = a->losses;
+                m->worker                    = a->worker;
+                s->saying += a->size;
+        }
         if (t->words >= SCHED_WORDS_DEPENDENCY) {
                 m->root        = t->order;
                 m->root_reason = (uint8_t)t->root_reason;
@@ -254,6 +261,7 @@ static void dismiss(struct sc_sched *s, struct sched_client *c, struct sched_tas
         const bool graph = t->kind == SC_TASK_GRAPH;
         if (t->state == SC_STATE_ENDED && sc_sched_let_go(s, t))
                 return;
+        (void)sc_sched_part(s, t);
         if (!sc_task_is_held(t->state) && t->state != SC_STATE_KEPT && !graph) {
                 sc_sched_end_cancelled(s, t, SC_MOVE_CANCEL, out);
                 return;

@@ -147,7 +147,7 @@ static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, boo
         const struct sched_function *f    = lane->class->function;
         const struct sched_plan     *plan = sc_sched_plan(t);
         struct sc_assign *m = &sc_out_send(out, w->link, SC_MSG_ASSIGN)->assign;
-        *m = (struct sc_assign){ .task = t->id, .run = t->run, .attempt = t->attempt };
+        *m = (struct sc_assign){ .task = sc_sched_work_name(t), .run = t->run, .attempt = t->attempt };
         m->spec = (struct sc_spec){
                 .kind = t->kind, .flags = t->spec_flags, .priority = lane->priority, .retries = t->retries,
                 .timeout_ms = plan ? plan->timeout_ms : 0,

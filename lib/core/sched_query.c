@@ -35,7 +35,8 @@ void sc_sched_stats(const struct sc_sched *s, sc_ns now, struct sc_status_row *o
                 .workers             = s->worker_count,
                 .admins              = s->admin_links,
                 .links               = (uint32_t)s->links.len,
-                .tasks_waiting       = s->count[SC_STATE_WAITING] + s->count[SC_STATE_BACKOFF],
+                .tasks_waiting       = s->count[SC_STATE_WAITING] + s->count[SC_STATE_BACKOFF] +
+                                       s->count[SC_STATE_JOINED],
                 .tasks_ready         = s->count[SC_STATE_READY],
                 .tasks_assigned      = s->count[SC_STATE_ASSIGNED] + s->count[SC_STATE_RECALLING] +
                                        s->count[SC_STATE_CANCELLING],
@@ -68,7 +69,9 @@ static enum sc_public_state public_end(const struct sched_task *t)
 
 static enum sc_public_state public_state(const struct sc_sched *s, const struct sched_task *t)
 {
-        enum sc_task_state state = t->state;
+        const struct sched_task *leader = sc_sched_joined_to(s, t);
+        t                               = leader ? leader : t;
+        enum sc_task_state state        = t->state;
         if (state == SC_STATE_ENDED || state == SC_STATE_KEPT)
                 return public_end(t);
         if (!sc_task_is_held(state))

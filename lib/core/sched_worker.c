@@ -77,7 +77,7 @@ void sc_sched_mark_started(struct sc_sched *s, struct sched_task *t)
 void sc_sched_send_about(struct sc_sched *s, const struct sched_task *t, enum sc_msg_kind kind, struct sc_out *out)
 {
         struct sc_msg *m = sc_out_send(out, sc_sched_worker(s, t->worker)->link, kind);
-        m->about         = (struct sc_about_run){ .task = t->id, .run = t->run };
+        m->about         = (struct sc_about_run){ .task = sc_sched_work_name(t), .run = t->run };
 }
 
 /* ---- join --------------------------------------------------------------------------------------*/
@@ -261,8 +261,8 @@ static bool keep(struct sc_sched *s, struct sched_worker *w, struct sched_task *
 
 static void hold_answer(struct sc_sched *s, struct sched_worker *w, const struct sc_hold *h, struct sc_out *out)
 {
-        struct sched_task *t = sc_sched_find(s, h->task);
-        if (!t && orphan_add(s, w, h))
+        struct sched_task *t = sc_sched_work(s, h->task);
+        if (!t && !sc_sched_find(s, h->task) && !sc_sched_work_is_over(s, h->task) && orphan_add(s, w, h))
                 return;
         if (t && is_this(s, w, t, h))
                 return;
@@ -419,7 +419,7 @@ void sc_sched_workers_todo(struct sc_sched *s, struct sc_out *out)
 
 struct sched_task *sc_sched_held(struct sc_sched *s, const struct sched_worker *w, struct sc_id id, uint64_t run)
 {
-        struct sched_task *t = sc_sched_find(s, id);
+        struct sched_task *t = sc_sched_work(s, id);
         if (t && t->state != SC_STATE_ORPHAN && sc_task_is_held(t->state) && t->worker == w->self && t->run == run)
                 return t;
         s->stale++;
@@ -468,6 +468,12 @@ static void measure(struct sc_sched *s, struct sched_task *t, uint64_t wall_us)
         sc_sched_settle(s, t, sc_ns_max(took, SC_US));
 }
 
+/* By those who are not late; but a failure of what was being stopped is nobody's. */
+static bool is_wanted_still(const struct sched_task *t, bool success)
+{
+        return sc_sched_has_others(t) && (success || t->state != SC_STATE_CANCELLING);
+}
+
 void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_done *m, struct sc_out *out)
 {
         struct sched_worker *w = sc_sched_worker(s, l->index);
@@ -490,7 +496,7 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
         w->tally->done += success;
         w->tally->failed += !success;
         sc_sched_leave_count(w, SCHED_FINISHED);
-        if (sc_sched_overdue(s, t)) {
+        if (sc_sched_overdue(s, t) && !is_wanted_still(t, success)) {
                 sc_sched_end_overdue(s, t, SC_MOVE_FINISH, out);
                 return;
         }

@@ -133,7 +133,8 @@ enum sc_task_kind { SC_TASK_FUNCTION = 0, SC_TASK_COMMAND = 1, SC_TASK_GRAPH = 2
         X(LIMIT, 8, "limit") \
         X(CANCELLED, 9, "cancelled") \
         X(CLIENT, 10, "client") \
-        X(NOT_STARTED, 11, "not_started")
+        X(NOT_STARTED, 11, "not_started") \
+        X(KEY, 12, "key")
 
 enum sc_reason {
 #define SC_REASON_ENUM(name, number, text) SC_REASON_##name = (number),
@@ -188,10 +189,14 @@ struct sc_plan {
         uint32_t graph_flags;    /* SC_GRAPH_* */
         uint32_t root_reason;    /* not 0: a dependency has ended so already, because of `root` ... */
         uint64_t root;           /* ... a sequence; its own: it cannot run for that reason itself */
+        struct sc_view key;      /* of idempotency: tasks of a tenant that have the same are one; <= SC_NAME_MAX */
 };
 #define SC_AFTER_READ     (UINT64_C(1) << 63) /* its result is an argument */
 #define SC_AFTER_ENDED    (UINT64_C(1) << 62) /* the sender knows its end: nothing to wait for */
 #define SC_AFTER_SEQUENCE (SC_AFTER_ENDED - 1)
+#define SC_SEQUENCE_MAX   SC_AFTER_SEQUENCE /* of a client's task */
+/* In the sequence of an id: not a client's task, but what workers call those that have one key (sc_key). */
+#define SC_SEQUENCE_KEY   (UINT64_C(1) << 63)
 enum {
         SC_GRAPH_INNER     = 1, /* nobody waits for its RESULT: there is none */
         SC_GRAPH_FAIL_FAST = 2  /* a GRAPH: the first failure cancels all that has not ended */

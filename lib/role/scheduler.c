@@ -134,6 +134,10 @@ static int check_limits(const scaler_scheduler_options *o, scaler_error *err)
                 status = in_range(o->client_grace_ms, INT64_MAX / SC_MS, "client_grace_ms", err);
         if (!status && o->aging_ms != SCALER_NONE)
                 status = in_range(o->aging_ms, INT64_MAX / SC_MS, "aging_ms", err);
+        if (!status && o->keys_kept != SCALER_NONE)
+                status = in_range(o->keys_kept, UINT32_MAX / 4, "keys_kept", err);
+        if (!status && o->keys_age_ms != SCALER_UNLIMITED)
+                status = in_range(o->keys_age_ms, INT64_MAX / SC_MS, "keys_age_ms", err);
         if (!status && o->silent_ms && o->silent_ms < 100)
                 status = sc_error_set(err, SC_E_INVALID, "scheduler: silent_ms %lld is below 100",
                                       (long long)o->silent_ms);
@@ -181,6 +185,8 @@ static int make_shell(struct scaler_scheduler *s, const scaler_scheduler_options
                 .silent_ms        = (uint32_t)o->silent_ms,
                 .client_grace = o->client_grace_ms == SCALER_UNLIMITED ? SC_NEVER : sc_ns_from_ms(o->client_grace_ms),
                 .aging        = o->aging_ms == SCALER_NONE ? SC_NEVER : sc_ns_from_ms(o->aging_ms),
+                .keys_kept    = o->keys_kept == SCALER_NONE ? SC_KEYS_NONE : (uint32_t)o->keys_kept,
+                .keys_age     = o->keys_age_ms == SCALER_UNLIMITED ? SC_NEVER : sc_ns_from_ms(o->keys_age_ms),
                 .tenants      = tenants,
                 .tenant_count = (uint32_t)o->tenant_count,
                 .now          = sc_clock_now(),

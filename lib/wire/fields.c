@@ -100,6 +100,7 @@ static const struct sc_field plan[] = {
         FIELD(13, "graph_flags", U32, offsetof(struct sc_plan, graph_flags), 0, SC_GRAPH_INNER | SC_GRAPH_FAIL_FAST),
         FIELD(14, "root", U64, offsetof(struct sc_plan, root), 0, 0),
         FIELD(15, "root_reason", U32, offsetof(struct sc_plan, root_reason), 0, SC_REASONS - 1),
+        FIELD(18, "key", TEXT, offsetof(struct sc_plan, key), 0, SC_NAME_MAX),
 };
 
 static const struct sc_field welcome[] = {

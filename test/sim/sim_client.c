@@ -41,10 +41,10 @@ static int submit(struct sim *w, struct sim_node *n, uint32_t task)
         spec.flags      = t->stream ? SC_SPEC_STREAM : 0;
         spec.priority   = t->priority;
         spec.retries    = t->retries;
-        spec.plan       = plan.needs.len > 0 || w->config.times ? &plan : NULL;
+        spec.plan       = plan.needs.len > 0 || plan.key.len > 0 || w->config.times ? &plan : NULL;
         spec.timeout_ms = t->timeout_ms;
         spec.function   = t->kind == SC_TASK_FUNCTION ? (struct sc_view){ names[t->function], 2 } : none;
-        spec.body       = (struct sc_view){ body, sim_task_body(w, task, body) };
+        spec.body       = (struct sc_view){ body, sim_task_body(w, t->canon, body) };
         const uint64_t seq = sc_cli_next_sequence(sc_cli_shell_core(n->cli));
         t->id              = (struct sc_id){ n->id, seq };
         /* Known before it is submitted, since it may be over before submit returns. */

@@ -46,7 +46,8 @@ void sim_drain_shape(struct sim *w)
                 w->config.restarts = false; /* what is charged is counted over one scheduler's life */
         if (w->config.rolling) {
                 w->config.tasks += 100;
-                w->config.tasks_max = w->config.client_tasks_max = 0; /* so a new scheduler has room for what was made */
+                /* So a new scheduler has room for what was made. */
+                w->config.tasks_max = w->config.client_tasks_max = 0;
         }
         if (w->config.drains)
                 w->config.admins = 1;

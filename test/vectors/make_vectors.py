@@ -56,7 +56,7 @@ KINDS = {
 }
 PLAN = {'not_before_ms': 1, 'queue_ms': 2, 'deadline_ms': 3, 'backoff_ms': 4, 'backoff_max_ms': 5, 'needs': 6, 'tag': 7,
         'retry_on': 8, 'after': 9, 'results': 10, 'nodes': 11, 'graph': 12, 'graph_flags': 13, 'root': 14,
-        'root_reason': 15}
+        'root_reason': 15, 'key': 18}
 HOLD = {'client': 1, 'sequence': 2, 'run': 3, 'epoch': 4, 'flags': 5}
 
 
@@ -157,7 +157,7 @@ ENDED = {'reason': 1, 'how': 1, 'code': -3, 'wall_us': 128, 'user_us': 256, 'sys
 
 
 PLANNED = {'not_before_ms': 1500, 'queue_ms': 70000, 'deadline_ms': 2**40, 'backoff_ms': 100, 'backoff_max_ms': 2**32 - 1,
-           'needs': 'gpu=1000,mem=2147483648000', 'tag': 'nightly', 'retry_on': '1,70-79,-5--3,timeout,signal'}
+           'needs': 'gpu=1000,mem=2147483648000', 'tag': 'nightly', 'retry_on': '1,70-79,-5--3,timeout,signal', 'key': 'order 4711'}
 
 
 def vectors():

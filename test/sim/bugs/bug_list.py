@@ -95,7 +95,7 @@ BUGS = [
     ('a_wait_before_a_retry_never_grows', 'core/sched_plan.c', '                base *= 2;', '                base *= 1;'),
     ('a_failure_is_tried_again_at_once', 'core/sched_plan.c', '        if (plan->backoff_ms == 0)\n                return SC_MOVE_RETRY;', '        if (plan->backoff_ms < UINT32_MAX)\n                return SC_MOVE_RETRY;'),
     ('every_failure_is_tried_again', 'core/sched_plan.c', '        if (plan && plan->retry_len > 0)\n                return', '        if (plan && plan->retry_len > 200)\n                return'),
-    ('no_named_failure_is_tried_again', 'core/sched_plan.c', 'return sc_retry_on_has(retry_on(plan), outcome);', 'return false;'),
+    ('no_named_failure_is_tried_again', 'core/sched_plan.c', 'return sc_retry_on_has(sc_sched_plan_retry_on(plan), outcome);', 'return false;'),
     ('a_cancel_of_many_minds_no_tag', 'core/sched_bulk.c', '        if (b->tag_len == 0)\n                return true;', '        if (b->tag_len < 200)\n                return true;'),
     ('a_cancel_of_many_leaves_what_runs', 'core/sched_bulk.c', '        else if (sc_task_is_held(t->state))\n                sc_sched_stop(s, t, b->force, out);\n        else\n', '        else if (!sc_task_is_held(t->state))\n'),
     ('a_cancel_of_many_is_not_answered', 'core/sched_bulk.c', '                confirm(b, out);\n                drop(s, b);', '                (void)confirm;\n                drop(s, b);'),

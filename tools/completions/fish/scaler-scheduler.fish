@@ -12,6 +12,8 @@ complete -c scaler-scheduler -l tenant -x -d 'its weight=N,queued=N,running=N; m
 complete -c scaler-scheduler -l aging -x -d 'waiting so long is worth one priority (60)'
 complete -c scaler-scheduler -l allocate -x -d 'who gets a task: spread even_load capability (spread)'
 complete -c scaler-scheduler -l drain -x -d 'after a signal running tasks are waited for so long (10)'
+complete -c scaler-scheduler -l keys-kept -x -d 'ended idempotency keys remembered (100000)'
+complete -c scaler-scheduler -l keys-age -x -d 'for so long (3600)'
 complete -c scaler-scheduler -l ready-file -r -F -d 'holds the addresses once they are bound'
 complete -c scaler-scheduler -l log-level -x -a 'none error warn info debug' -d 'none error warn info debug (info)'
 complete -c scaler-scheduler -l token-file -r -F -d 'its first line is the secret every peer must say'
