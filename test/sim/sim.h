@@ -232,6 +232,7 @@ struct sim_exec { /* one execution by a worker */
         uint32_t task;
         uint64_t epoch, run;
         bool     begun, finished, success;
+        uint32_t node, generation; /* of its worker */
         bool     brief; /* its output comes with its end */
 };
 

@@ -48,6 +48,7 @@ void sim_drain_shape(struct sim *w)
                 w->config.tasks += 100;
                 /* So a new scheduler has room for what was made. */
                 w->config.tasks_max = w->config.client_tasks_max = 0;
+                w->config.budget                                 = 0;
         }
         if (w->config.drains)
                 w->config.admins = 1;
@@ -182,11 +183,9 @@ static void count_untold(struct sim *w, uint32_t node)
         for (int i = 0; i < SIM_RUNS_MAX; i++)
                 if (n->run[i].run != 0 && n->run[i].begun && !n->run[i].returned)
                         w->tasks[n->run[i].task].released++;
-        for (uint64_t i = 0; i < w->owed_count; i++) {
-                struct sim_task *t = sim_task_of(w, w->owed[i].task, NULL);
-                if (t != NULL && w->owed[i].node == node && w->owed[i].generation == n->generation)
-                        t->released++;
-        }
+        for (uint64_t i = 0; i < w->execs_count; i++)
+                if (w->execs[i].finished && w->execs[i].node == node && w->execs[i].generation == n->generation)
+                        w->tasks[w->execs[i].task].released++;
 }
 
 void sim_drain_left(struct sim *w, uint32_t node)

@@ -293,6 +293,8 @@ static void on_run(void *role, const struct sc_assign *assign)
         r->order                    = ++w->runs_told;
         r->exec                     = new_exec(w, task, assign->run);
         w->execs[r->exec - 1].epoch = n->epoch;
+        w->execs[r->exec - 1].node       = index_of(n);
+        w->execs[r->exec - 1].generation = n->generation;
         if (assign->run >> 63 &&
             t->last_epoch == n->epoch) /* a name of the worker's own, where two epochs' runs meet */
                 w->execs[r->exec - 1].run = t->last_run;
