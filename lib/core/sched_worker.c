@@ -465,6 +465,8 @@ void sc_sched_on_returned(struct sc_sched *s, struct sched_worker *w, const stru
                 return;
         }
         sc_sched_leave_count(w, m->released ? SCHED_RELEASED : SCHED_RETURNED);
+        if (m->released)
+                sc_sched_plan_started(s, t);
         if (t->state == SC_STATE_CANCELLING) {
                 sc_sched_end_cancelled(s, t, SC_MOVE_RETURN, out);
                 return;

@@ -388,11 +388,14 @@ void sc_station_hang_up(struct sc_station *st, sc_ns now)
         st->hung_up = true;
         sc_dial_off(st);
         for (size_t i = 0; i < st->due.len; i++) {
-                struct sc_peer *peer = st->due.at[i];
+                struct sc_peer *peer   = st->due.at[i];
+                const bool      unsure = peer->state == SC_PEER_GREETING && peer->link.dialled;
                 leave(st, peer);
                 peer->state     = SC_PEER_LINGERING;
                 peer->linger_by = sc_ns_add(st->now, SC_LINGER_ORDERLY);
                 sc_peer_touch(st, peer);
+                if (unsure) /* there we may be welcome already, and have things sent */
+                        sc_peer_bye(st, peer, SC_OK, "gone before it was welcomed");
         }
 }
 

@@ -3,9 +3,9 @@
  * stations, wire and cores are the real ones; nets, clocks, processes and applications are made up here.
  * Everything that happens is an event in one queue, and all chance comes from one generator, so a seed
  * is a whole history.  Files: sim_clock (events, chance, trace), sim_net (connections), sim_node
- * (processes), sim_work and sim_client (applications), sim_fault, sim_hostile, sim_liar, sim_judge, sim_links,
- * sim_plan (offers, needs, shares), sim_ledger, sim_idle and sim_explain (judges of them), sim_keys, sim_graph
- * (dependencies), sim_graph_judge, sim_full, sim_world.
+ * (processes), sim_work and sim_client (applications), sim_fault, sim_drain, sim_hostile, sim_liar, sim_judge,
+ * sim_links, sim_plan (offers, needs, shares), sim_ledger, sim_idle and sim_explain (judges of them), sim_keys,
+ * sim_graph (dependencies), sim_graph_judge, sim_full, sim_world.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -83,6 +83,8 @@ struct sim_conn { /* one end; the other end is `other` */
         uint32_t         credit;      /* scheduler's end: what the worker has told it takes, */
         bool             less;        /* and that is less than when it was sent something last */
         size_t           in_flight;
+        bool             leaves;    /* scheduler's end: the worker was told to leave */
+        sc_ns            leaves_at; /* it has said that it does; 0: not */
 };
 
 struct sim_net {
@@ -110,6 +112,7 @@ struct sim_run {            /* on a worker */
         uint32_t task;
         uint64_t printed;
         bool     may_print, stopped;
+        bool     returned; /* though it had begun */
         bool     begun;  /* else it waits for a slot */
         sc_ns    began_at;
         uint64_t order;  /* in which it was told */
@@ -149,6 +152,12 @@ struct sim_node {
         sc_ns                  joined_at;                   /* worker: welcomed; 0: not */
         sc_ns                  sweep_at[2];                 /* client: when it cancels many, and of which tag */
         uint32_t               sweep_tag[2], sweeps, swept; /* asked, and answered */
+        bool                   drains;  /* worker: somebody wants it to leave and come back */
+        bool                   told;    /* worker, scheduler: it knows, and begins nothing more */
+        sc_ns                  told_at;
+        bool                   untimed; /* nobody has set it a deadline */
+        sc_ns                  gone_by; /* 0: no matter */
+        uint32_t               asked, answered; /* admin: of drains */
 };
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */
@@ -185,7 +194,7 @@ struct sim_task {
         uint64_t     stream_len;
         struct sc_id id;
         /* what happened */
-        uint32_t starts, confirms, cancels, assigns;
+        uint32_t starts, confirms, cancels, assigns, released;
         uint8_t  confirm, reason;
         uint32_t wire_cancels, wire_confirms, losses, attempts;
         sc_ns    cancelled_at; /* asked first */
@@ -248,7 +257,8 @@ struct sim_owed { /* a DONE that its worker must keep */
 struct sim_exec { /* one execution by a worker */
         uint32_t task;
         uint64_t epoch, run;
-        bool     finished, success;
+        bool     begun, finished, success;
+        uint32_t node, generation; /* of its worker */
         bool     brief; /* its output comes with its end */
 };
 
@@ -261,6 +271,7 @@ struct sim_alias { /* a kept run: the number it has now, and the one under which
 
 struct sim_config {
         bool breaks, half_open, clogs, pauses, worker_crashes, client_crashes, scheduler_crashes, skew, hostile, memory;
+        bool drains, rolling, restarts; /* see sim_drain.c */
         bool poison_only, blips_only, brief, liars, cancels, streams, big, slow_readers, refused_functions;
         uint32_t schedulers, clients, admins, workers, hostiles, tasks;
         /* shared: see sim_plan.c; calm: and no fault ever happens; full: see sim_full.c */
@@ -359,7 +370,7 @@ void  sim_liar_up(struct sim *w, struct sim_conn *conn);
 void  sim_liar_frame(struct sim *w, uint32_t node, const uint8_t *bytes, size_t len);
 
 bool             sim_honest(const struct sim *w, uint32_t node);
-void             sim_judge_frames(struct sim *w, const struct sim_conn *from, const uint8_t *bytes, size_t len);
+void             sim_judge_frames(struct sim *w, struct sim_conn *from, const uint8_t *bytes, size_t len);
 void             sim_judge_result(struct sim *w, uint32_t task, const struct sc_result *result);
 void             sim_judge_losses(struct sim *w);
 void             sim_judge_cancels(struct sim *w);
@@ -401,6 +412,17 @@ void sim_graph_ran(struct sim *w, uint32_t task);
 bool sim_graph_ended(struct sim *w, uint32_t task, const struct sc_result *result);
 void sim_graph_rows(struct sim *w);
 
+void sim_drain_config(struct sim *w);
+void sim_drain_shape(struct sim *w);
+void sim_drain_begin(struct sim *w);
+void sim_drain_left(struct sim *w, uint32_t node);    /* a worker has closed */
+void sim_drain_stopped(struct sim *w, uint32_t node); /* so has a scheduler */
+void sim_drain_answered(struct sim *w, uint32_t node, const struct sc_msg *row);
+void sim_drain_judge_end(struct sim *w);
+void sim_drain_heard(struct sim *w, struct sim_conn *at, const uint8_t *frame, size_t len);
+void sim_drain_see(struct sim *w, struct sim_conn *from, const struct sc_msg *msg);
+void sim_drain_granted(struct sim *w, const struct sim_conn *from, uint32_t tasks);
+void sim_drain_runs(struct sim *w, uint32_t node, uint32_t task);
 void sim_keys_config(struct sim *w);
 void sim_keys_plan(struct sim *w);
 void sim_keys_said(struct sim *w, const struct sim_conn *from, const struct sc_msg *msg);

@@ -324,6 +324,7 @@ static void on_reply(void *role, const struct sc_msg *row)
 {
         struct sim_node *n = role;
         sim_trace(world_of(n), "reply", index_of(n), (uint64_t)row->kind, 0);
+        sim_drain_answered(world_of(n), index_of(n), row);
         if (row->kind == SC_MSG_CONFIRM_MANY)
                 sim_times_swept(world_of(n), index_of(n), &row->confirm_many);
 }
@@ -359,4 +360,10 @@ const struct sc_cli_shell_upcalls sim_client_upcalls = {
         .give_up  = on_give_up,
 };
 
-const struct sc_sched_shell_upcalls sim_sched_upcalls = { .note = NULL };
+static void on_stopped(void *role)
+{
+        struct sim_node *n = role;
+        sim_drain_stopped(world_of(n), index_of(n));
+}
+
+const struct sc_sched_shell_upcalls sim_sched_upcalls = { .note = NULL, .closed = on_stopped };

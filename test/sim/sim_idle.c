@@ -189,7 +189,7 @@ static void note(const struct sim *w, struct sim_task *t, const struct sim_node 
 {
         sc_ns *since = &t->fits_at[place_of(w, (uint32_t)(n - w->nodes))];
         sim_amounts_add(&taken.sum, &t->needs);
-        const bool fits = n->joined_at != 0 && !n->closing && waits(w, t) && taken.count < n->slots &&
+        const bool fits = n->joined_at != 0 && !n->closing && !n->drains && waits(w, t) && taken.count < n->slots &&
                           sim_amounts_within(&taken.sum, &n->offers, false);
         if (!fits)
                 *since = 0;

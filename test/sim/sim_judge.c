@@ -94,8 +94,9 @@ static void see_cancel(struct sim *w, const struct sim_conn *from, const struct 
                 sim_fail(w, "task %u: %u confirms are sent for %u cancels", task, t->wire_confirms, t->wire_cancels);
 }
 
-static void see(struct sim *w, const struct sim_conn *from, const struct sc_msg *msg)
+static void see(struct sim *w, struct sim_conn *from, const struct sc_msg *msg)
 {
+        sim_drain_see(w, from, msg);
         const bool scheduler = w->nodes[from->node].kind == SIM_SCHEDULER;
         if (w->config.keys)
                 sim_keys_said(w, from, msg);
@@ -113,6 +114,7 @@ static void see(struct sim *w, const struct sim_conn *from, const struct sc_msg 
                 see_result(w, &msg->result);
         else if (msg->kind == SC_MSG_BYE && msg->bye.status < 0 && sim_honest(w, from->other->node) &&
                  !w->config.memory && msg->bye.status != SC_E_TIMEOUT && msg->bye.status != SC_E_EXISTS &&
+                 !(w->config.restarts && msg->bye.status == SC_E_UNREACHABLE) &&
                  (w->config.budget == 0 || msg->bye.status != SC_E_NOMEM))
                 sim_fail(w, "node %u tells honest node %u goodbye: %d %.*s", from->node, from->other->node,
                          msg->bye.status, (int)msg->bye.why.len, (const char *)msg->bye.why.ptr);
@@ -131,7 +133,7 @@ static void keep_for_replay(struct sim *w, const uint8_t *bytes, size_t len)
         w->replay_len[at] = len;
 }
 
-void sim_judge_frames(struct sim *w, const struct sim_conn *from, const uint8_t *bytes, size_t len)
+void sim_judge_frames(struct sim *w, struct sim_conn *from, const uint8_t *bytes, size_t len)
 {
         size_t at = 0;
         while (at < len) {
@@ -141,6 +143,7 @@ void sim_judge_frames(struct sim *w, const struct sim_conn *from, const uint8_t 
                         sim_fail(w, "node %u sends a broken frame: %s", from->node, why);
                 keep_for_replay(w, bytes + at, head.length);
                 sim_trace(w, "grant", from->other->node, head.grant_tasks, head.grant_kib);
+                sim_drain_granted(w, from, head.grant_tasks);
                 sim_links_frame(w, from, &head);
                 size_t cursor = 0;
                 for (uint32_t i = 0; i < head.count; i++) {
@@ -269,9 +272,10 @@ static void judge_runs_once(struct sim *w, uint32_t task)
         const struct sim_task *t = &w->tasks[task];
         if (w->config.blips_only && t->starts > 1 && t->retries == 0)
                 sim_fail(w, "task %u was started %u times over short breaks", task, t->starts);
-        if (w->config.calm && t->starts > t->retries + 1)
+        const bool faultless = w->config.calm || w->config.rolling;
+        if (faultless && t->starts > t->retries + 1 + t->released)
                 sim_fail(w, "task %u was started %u times, and nothing ever failed", task, t->starts);
-        if (w->config.calm && t->losses > 0)
+        if (faultless && t->losses > 0)
                 sim_fail(w, "task %u was lost %u times, and nothing ever failed", task, t->losses);
         /* An ASSIGN that was written and not yet sent when its link broke was never seen, but it was a run. */
         if (w->config.blips_only && t->assigns == 1 && t->attempts == 1 && t->losses > 0)

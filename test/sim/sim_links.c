@@ -54,7 +54,7 @@ static void count_owed(struct sim *w, const struct sim_conn *from)
         const struct sim_node *n     = &w->nodes[from->node];
         uint32_t               count = 0;
         struct sc_work_stats   stats;
-        if (!n->alive || n->closing)
+        if (!n->alive || n->closing || n->closed)
                 return;
         for (uint64_t i = 0; i < w->owed_count; i++) {
                 const struct sim_owed *owed = &w->owed[i];

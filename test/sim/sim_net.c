@@ -70,8 +70,10 @@ static void post_frames(struct sim *w, struct sim_post *post)
                 if (len < SC_FRAME_HEAD || len > packet->len - at)
                         break;
                 sim_trace(w, "frame", conn->id, conn->node, len);
-                if (conn->node == 0)
+                if (conn->node == 0) {
+                        sim_drain_heard(w, conn, packet->bytes + at, len);
                         sim_ledger_heard(w, conn, packet->bytes + at, len);
+                }
                 if (w->nodes[conn->node].kind == SIM_WORKER)
                         note_epoch(w, conn, packet->bytes + at, len);
                 if (w->nodes[conn->node].kind == SIM_HOSTILE)

@@ -331,6 +331,10 @@ void sim_node_start(struct sim *w, uint32_t node)
         n->paused_until = 0;
         n->deadline     = SC_NEVER;
         n->turn_due = n->gave_up = n->closing = n->closed = n->full = false;
+        n->drains = n->told = false;
+        n->untimed          = true;
+        n->gone_by          = 0;
+        n->asked = n->answered = 0;
         n->allocations = n->fail_at = 0;
         node_mem_init(n);
         if (w->config.budget != 0 && n->kind == SIM_SCHEDULER)

@@ -244,6 +244,7 @@ static void begin(struct sim *w, struct sim_node *n, struct sim_run *r)
         r->begun           = true;
         r->began_at        = w->now;
         t->starts++;
+        w->execs[r->exec - 1].begun = true;
         w->execs[r->exec - 1].brief = t->starts > 1 && r->exec % 2 == 0;
         sim_trace(w, "run", index_of(n), r->task, r->exec);
         sim_judge_held(w, index_of(n), r);
@@ -292,6 +293,7 @@ static void on_run(void *role, const struct sc_assign *assign)
         struct sim      *w = world_of(n);
         uint32_t         task;
         check_assign(w, assign, &task);
+        sim_drain_runs(w, index_of(n), task);
         const struct sim_task *t = &w->tasks[task];
         if (t->kind == SC_TASK_FUNCTION && !(n->functions & 1u << t->function))
                 sim_fail(w, "task %u runs where its function is not known", task);
@@ -305,6 +307,8 @@ static void on_run(void *role, const struct sc_assign *assign)
         r->order                    = ++w->runs_told;
         r->exec                     = new_exec(w, task, assign->run);
         w->execs[r->exec - 1].epoch = n->epoch;
+        w->execs[r->exec - 1].node       = index_of(n);
+        w->execs[r->exec - 1].generation = n->generation;
         if (assign->run >> 63 &&
             t->last_epoch == n->epoch) /* a name of the worker's own, where two epochs' runs meet */
                 w->execs[r->exec - 1].run = t->last_run;
@@ -367,6 +371,7 @@ static void on_closed(void *role)
         struct sim_node *n = role;
         n->closed          = true;
         sc_station_hang_up(sc_work_shell_station(n->work), sim_node_now(world_of(n), index_of(n)));
+        sim_drain_left(world_of(n), index_of(n));
 }
 
 static void on_give_up(void *role, int status, const char *why)

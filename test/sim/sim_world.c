@@ -177,10 +177,10 @@ static void plan_task(struct sim *w, uint32_t i)
         }
         if (c->brief)
                 make_brief(w, t);
-        if (c->blips_only) {
-                t->retries = t->fails_first = 0;
-                t->timeout_ms               = 0;
-        }
+        if (c->blips_only || c->rolling)
+                t->retries = t->fails_first = 0; /* a new scheduler counts anew */
+        if (c->blips_only)
+                t->timeout_ms = 0;
 }
 
 static void plan_poison(struct sim *w)
@@ -410,7 +410,9 @@ static void make(struct sim *w)
         choose_kind(w);
         sim_plan_config(w);
         sim_graph_config(w);
+        sim_drain_config(w);
         choose_shape(w);
+        sim_drain_shape(w);
         w->nodes      = sc_mem_zalloc(&w->mem, SIM_NODES_MAX * sizeof *w->nodes);
         w->pattern    = sc_mem_alloc(&w->mem, 1 << 20);
         SC_ASSERT(w->nodes != NULL && w->pattern != NULL);
@@ -477,12 +479,14 @@ uint64_t sim_run(uint64_t seed, bool trace)
                         sim_at_node(w, at + SC_S, i, query_event);
         }
         sim_faults_begin(w);
+        sim_drain_begin(w);
         sim_at(w, SC_S, end_event);
         while (w->phase < 3)
                 if (!sim_step(w))
                         sim_fail(w, "nothing left to happen");
         sim_judge_losses(w);
         sim_judge_end(w);
+        sim_drain_judge_end(w);
         unmake(w);
         const uint64_t hash = w->hash;
         free(w);

@@ -134,4 +134,16 @@ BUGS = [
     # What fresh seeds have shown.
     ('a_worker_that_wants_less_is_sent_nothing', 'core/sched_place.c', '(w->assigned < w->credit || may_begin(w))', '(w->assigned < w->credit || (false && may_begin(w)))'),
     ('an_idle_client_keeps_what_a_small_scheduler_has', 'core/cli_link.c', 'c->grant_tasks >= SC_CLI_IDLE_TASKS ? SC_CLI_IDLE_TASKS : 0)', 'SC_CLI_IDLE_TASKS)'),
+    ('a_worker_that_leaves_is_given_more', 'core/sched_place.c', '!w->joining && !w->draining && !w->alone && w->reserved == SCHED_NONE &&', '!w->joining && !w->alone && w->reserved == SCHED_NONE &&'),
+    ('a_released_run_is_charged', 'core/sched_worker.c', '        if (m->released)\n                sc_sched_plan_started(s, t);', '        if (m->released)\n                t->losses++;'),
+    ('a_released_run_has_no_mark', 'core/work.c', '        say_returned(w, run->task, run->run, begun, out);', '        say_returned(w, run->task, run->run, false, out);'),
+    ('a_released_run_goes_on', 'core/work_leave.c', '                if (run->held)\n                        sc_run_forget(w, run, out);\n                else\n', '                if (run->held || run->state == SC_RUN_RUNNING)\n                        sc_run_move(w, run, SC_RUN_FORGET);\n                else\n'),
+    ('a_worker_that_leaves_keeps_its_queue', 'core/work_leave.c', '        return_list(w, &w->list[SC_RUN_QUEUED], out);\n', ''),
+    ('a_worker_that_leaves_has_all_the_time_in_the_world', 'core/work_leave.c', '        return w->now >= w->release_at;', '        return w->now >= sc_ns_add(w->release_at, 20 * SC_S);'),
+    ('who_asked_for_a_drain_is_not_told', 'core/sched_worker.c', '        sc_sched_left(s, w, how == SCHED_LEFT);\n', ''),
+    ('a_scheduler_that_stops_goes_on_placing', 'core/sched_place.c', '        if (sc_sched_is_stopping(s))\n                return;\n', ''),
+    ('a_scheduler_that_stops_goes_on_granting', 'core/sched_grant.c', 'const bool none          = sc_sched_is_stopping(s);', 'const bool none          = false;'),
+    ('a_scheduler_that_stops_waits_for_no_run', 'core/sched_drain.c', '        const uint32_t runs = s->count[SC_STATE_ASSIGNED] + ', '        const uint32_t runs = '),
+    ('a_scheduler_that_stops_waits_for_no_result', 'core/sched_drain.c', '        return runs + s->count[SC_STATE_ENDED] > 0 ||', '        return runs > 0 ||'),
+    ('a_scheduler_that_stops_is_never_late', 'core/sched_drain.c', '        if (s->now < s->stop.late_at && (!asked || is_busy(s)))', '        if (!asked || is_busy(s))'),
 ]

@@ -218,6 +218,22 @@ START_TEST(a_released_run_past_its_deadline_is_not_made_again)
 }
 END_TEST
 
+START_TEST(a_released_run_had_been_started_in_time)
+{
+        begin();
+        admin_up(A);
+        leaver_up(W, WORKER, 1, 1);
+        submit_plan(1, (struct sc_plan){ .queue_ms = 5000 });
+        drain(A, 1, WORKER, 1);
+        returned_as(W, 1, true); /* nobody had reported it */
+        tick(9 * SC_S);
+        ck_assert_uint_eq(sends(C, SC_MSG_RESULT), 0);
+        leaver_up(W2, WORKER2, 1, 1);
+        ck_assert_uint_eq(sends(W2, SC_MSG_ASSIGN), 1);
+        teardown();
+}
+END_TEST
+
 START_TEST(a_worker_that_leaves_by_itself_is_seen_to)
 {
         begin_leaving();
@@ -498,6 +514,7 @@ int main(void)
         tcase_add_test(tests, a_released_run_is_made_again_elsewhere_and_costs_nothing);
         tcase_add_test(tests, a_released_run_that_was_being_cancelled_ends_cancelled);
         tcase_add_test(tests, a_released_run_past_its_deadline_is_not_made_again);
+        tcase_add_test(tests, a_released_run_had_been_started_in_time);
         tcase_add_test(tests, a_worker_that_leaves_by_itself_is_seen_to);
         tcase_add_test(tests, a_worker_that_was_being_emptied_for_a_last_chance_is_let_go_when_it_leaves);
         tcase_add_test(tests, an_admin_that_goes_is_not_waited_for);

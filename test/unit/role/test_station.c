@@ -546,6 +546,24 @@ START_TEST(hanging_up_lets_what_is_queued_leave_first)
 }
 END_TEST
 
+START_TEST(who_hangs_up_before_its_welcome_says_goodbye)
+{
+        ck_assert_int_eq(sc_station_dial(client.station, &client.net, "test:", client.now), 0);
+        struct kit_end *near = kit_connect(&client, &sched);
+        kit_turn(&client);
+        ck_assert(kit_carry(near)); /* its hello is there, the welcome on its way */
+        kit_turn(&sched);
+        ck_assert_uint_eq(sched.ups, 1);
+        sc_station_hang_up(client.station, client.now);
+        kit_settle(&client, &sched);
+        ck_assert(near->closed);
+        ck_assert_uint_eq(sched.messages, 1);
+        ck_assert_uint_eq(sched.downs, 1);
+        ck_assert_uint_eq(client.ups, 0);
+        ck_assert_uint_eq(sc_station_links(client.station) + sc_station_links(sched.station), 0);
+}
+END_TEST
+
 START_TEST(a_peer_that_does_not_read_its_goodbye_is_closed_all_the_same)
 {
         struct kit_end     *far = link_up()->other;
@@ -692,6 +710,7 @@ int main(void)
         tcase_add_test(tests, a_link_that_lasted_is_dialled_again_at_once);
         tcase_add_test(tests, what_is_sent_to_a_link_that_is_gone_is_ignored);
         tcase_add_test(tests, hanging_up_lets_what_is_queued_leave_first);
+        tcase_add_test(tests, who_hangs_up_before_its_welcome_says_goodbye);
         tcase_add_test(tests, a_peer_that_does_not_read_its_goodbye_is_closed_all_the_same);
         tcase_add_test(tests, who_asks_and_does_not_read_the_answers_is_closed_at_the_limit);
         tcase_add_test(tests, who_has_no_memory_for_a_link_says_so_and_is_not_taken_for_dead);
