@@ -279,6 +279,7 @@ struct sim {
         int                   phase; /* of the end: 0 tasks, 1 clients leave, 2 workers leave, 3 over */
         struct sc_listener    listener;
         struct sim_tenant     tenants[SIM_TENANTS_MAX];
+        sc_ns                 epoch_at; /* when the present scheduler began */
         sc_ns                 longest, full_from, full_for, used[1 + SIM_TENANTS_MAX]; /* used: by client */
         bool                  full_judged;
 };

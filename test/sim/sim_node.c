@@ -247,6 +247,7 @@ static int start_scheduler(struct sim *w, uint32_t node, const struct sc_station
                 .name             = "scheduler",
         };
         n->epoch = options.epoch;
+        w->epoch_at = w->now;
         sim_ledger_new(w);
         return sc_sched_shell_create(&n->mem, &options, station, &sim_sched_upcalls, n, &n->sched);
 }
