@@ -531,9 +531,89 @@ START_TEST(a_client_that_has_left_is_the_reason_of_what_it_leaves)
 }
 END_TEST
 
+/* ---- leaving, and keys ------------------------------------------------------------------------------------------ */
+
+static void leaving_worker_up(sc_link_id link, uint64_t id)
+{
+        struct sc_hello hello = hello_of(SC_ROLE_WORKER, id);
+        hello.slots = hello.free_slots = 1;
+        hello.functions      = functions_fg;
+        hello.function_count = 2;
+        hello.features       = SC_FEATURE_LEAVE;
+        up(link, hello, 1);
+}
+
+static void drain(uint64_t worker)
+{
+        say(A, &(struct sc_msg){ .kind = SC_MSG_DRAIN, .drain = { .ticket = 1, .worker = worker } });
+}
+
+START_TEST(a_worker_that_leaves_fits_and_has_no_room)
+{
+        begin();
+        leaving_worker_up(W, WORKER);
+        submit(C, CLIENT, 1);
+        drain(WORKER);
+        submit(C, CLIENT, 2);
+        is_because(2, SC_WHY_ALL_FULL, "1 worker fits, and it has no room: 1 leaving.");
+        idles_because(WORKER, SC_IDLE_DRAINING, "It is leaving, and gets nothing more.");
+        const struct sc_about_run back = { .task = task(CLIENT, 1), .run = run_of(CLIENT, 1), .released = true };
+        say(W, &(struct sc_msg){ .kind = SC_MSG_RETURNED, .about = back });
+        ck_assert_uint_eq(why_of(CLIENT, 1)->attempts, 1);
+        ck_assert_str_eq(text_of(sent(A, SC_MSG_ATTEMPT_ROW)->attempt_row.text),
+                         "the worker left, which does not count");
+        ck_assert_uint_eq(sent(A, SC_MSG_TASK_WHY)->task_why.losses, 0);
+        teardown();
+}
+END_TEST
+
+START_TEST(a_scheduler_that_stops_is_the_reason_of_what_waits)
+{
+        begin();
+        leaving_worker_up(W, WORKER);
+        submit(C, CLIENT, 1);
+        submit(C, CLIENT, 2);
+        drain(0);
+        is_because(2, SC_WHY_STOPPING, "The scheduler is about to stop, and hands out nothing more.");
+        idles_because(WORKER, SC_IDLE_STOPPING, "The scheduler is about to stop, and hands out nothing more.");
+        teardown();
+}
+END_TEST
+
+START_TEST(a_task_waits_for_another_one_with_its_key_and_attempts_go_with_the_work)
+{
+        begin();
+        const struct sc_plan plan = { .key = { "k", 1 }, .backoff_ms = 60000 };
+        struct sc_spec       spec = spec_f();
+        spec.plan                 = &plan;
+        spec.retries              = 3;
+        client_up(C2, CLIENT + 1);
+        worker_up(W, WORKER, 1, 1);
+        submit_spec(C, CLIENT, 1, spec);
+        submit_spec(C2, CLIENT + 1, 1, spec);
+        const struct sc_task_why *why = why_of(CLIENT + 1, 1);
+        ck_assert_str_eq(sc_why_name(why->why), "joined");
+        ck_assert_str_eq(text_of(why->text), "Another task with the same key does the work for both, and is assigned.");
+        ck_assert_uint_eq(why->stage, SC_STATE_JOINED);
+        submit(C, CLIENT, 2);
+        const struct sc_task_why *first = why_of(CLIENT, 1);
+        ck_assert_uint_eq(first->stage, SC_STATE_ASSIGNED);
+        const struct sched_task *t = sc_sched_find(rig.s, task(CLIENT, 1));
+        done(W, sc_sched_work_name(t), t->run, SC_REASON_TASK);
+        ck_assert_uint_eq(why_of(CLIENT, 1)->attempts, 1);
+        cancel(C, task(CLIENT, 1), false);
+        ck_assert_uint_eq(why_of(CLIENT + 1, 1)->attempts, 1);
+        ck_assert_uint_eq(sent(A, SC_MSG_TASK_WHY)->task_why.stage, SC_STATE_BACKOFF);
+        teardown();
+}
+END_TEST
+
 int main(void)
 {
         TCase *t = tcase_create("why");
+        tcase_add_test(t, a_worker_that_leaves_fits_and_has_no_room);
+        tcase_add_test(t, a_scheduler_that_stops_is_the_reason_of_what_waits);
+        tcase_add_test(t, a_task_waits_for_another_one_with_its_key_and_attempts_go_with_the_work);
         tcase_add_test(t, every_state_of_a_task_has_a_reason_and_no_task_has_none);
         tcase_add_test(t, every_reason_belongs_to_a_state_and_has_a_word_of_its_own);
         tcase_add_test(t, a_task_waits_because_there_is_no_worker);
