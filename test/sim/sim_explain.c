@@ -248,7 +248,8 @@ static void ask_task(struct sim *w, uint32_t task, bool settled)
                 sim_fail(w, "task %u is not known to the scheduler that has it", task);
         if (!known)
                 return;
-        if (t->standing == SIM_OVER && why.stage != SC_STATE_ENDED)
+        /* A worker may bring a run to the next scheduler whose task has its answer from the last one. */
+        if (t->standing == SIM_OVER && why.stage != SC_STATE_ENDED && why.stage != SC_STATE_ORPHAN)
                 sim_fail(w, "task %u is over, and is told to be %s", task,
                          sc_task_state_name((enum sc_task_state)why.stage));
         if (t->standing == SIM_READY && !t->spoilt)
