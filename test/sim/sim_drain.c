@@ -28,7 +28,7 @@ void sim_drain_config(struct sim *w)
         const uint64_t     which = w->seed % 16;
         if (c->poison_only || c->blips_only || c->full)
                 return;
-        c->drains   = which == 2 || which == 5 || which == 8 || which == 13;
+        c->drains   = (which == 2 || which == 5 || which == 8 || which == 13) && !c->keys && !c->graphs;
         c->restarts = c->drains && !c->calm && w->seed % 3 != 0;
         if (which != 11 || c->shared)
                 return;

@@ -124,7 +124,7 @@ static uint64_t reasons(const struct sim *w, const struct joined *j, const struc
         uint64_t set = BIT(SC_WHY_ALL_FULL) | BIT(SC_WHY_MEMORY);
         if (!w->config.calm)
                 set |= BIT(SC_WHY_LAST_CHANCE);
-        if (w->config.needs && w->config.allocate != SC_ALLOCATE_CAPABILITY)
+        if (w->config.allocate != SC_ALLOCATE_CAPABILITY)
                 set |= BIT(SC_WHY_WITHHELD);
         return set;
 }
