@@ -79,6 +79,9 @@ static void on_message(struct sc_cli *c, const struct sc_msg *msg, struct sc_out
         case SC_MSG_WORKER_ROW:
         case SC_MSG_CLIENT_ROW:
         case SC_MSG_TASK_ROW:
+        case SC_MSG_TASK_WHY:
+        case SC_MSG_ATTEMPT_ROW:
+        case SC_MSG_WORKER_WHY:
         case SC_MSG_QUERY_END:
         case SC_MSG_DRAINED:
                 sc_cli_reply(c, msg, out);
@@ -191,7 +194,9 @@ void sc_cli_step(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out
 {
         static const char late[] = "no scheduler could be reached for too long";
         SC_ASSERT(ev->now >= c->now);
-        c->now    = ev->now;
+        c->now            = ev->now;
+        c->more_comes     = c->more_comes && ev->kind != SC_EV_TICK;
+        c->waits_for_more = false;
         c->tight  = false;
         c->saying = 0;
         dispatch(c, ev, out);
@@ -206,6 +211,11 @@ void sc_cli_step(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out
                 sc_cli_end_all(c, out);
 }
 
+void sc_cli_expect_more(struct sc_cli *c)
+{
+        c->more_comes = true;
+}
+
 sc_ns sc_cli_deadline(const struct sc_cli *c)
 {
         if (c->phase == SC_CLI_OVER)
@@ -215,6 +225,8 @@ sc_ns sc_cli_deadline(const struct sc_cli *c)
         sc_ns at = sc_cli_timers_at(c);
         if (c->link == 0)
                 return sc_ns_min(at, sc_ns_add(c->lost_at, c->give_up));
+        if (c->waits_for_more)
+                return c->now;
         if (c->tight)
                 at = sc_ns_min(at, sc_ns_add(c->now, SC_CLI_TIGHT_REST));
         return sc_ns_min(at, sc_cli_idle_at(c));

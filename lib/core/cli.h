@@ -31,6 +31,9 @@ struct sc_cli *sc_cli_create(struct sc_mem *mem, const struct sc_cli_options *op
 void           sc_cli_destroy(struct sc_cli *c);
 void           sc_cli_step(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out);
 sc_ns          sc_cli_deadline(const struct sc_cli *c);
+/* More of what has come is still to be said, up to the next TICK: until then no task is sent that names another, since
+ * the end of that one may be among it. */
+void sc_cli_expect_more(struct sc_cli *c);
 /* Reserves all that a SUBMIT of that specification needs: 0, SC_E_FULL, SC_E_NOMEM, SC_E_TOO_BIG, or SC_E_STATE when
  * closing, given up, or not a client.  On 0 the very next step must be that SUBMIT, with task.lo =
  * sc_cli_next_sequence(). */

@@ -314,12 +314,16 @@ static char *add_number(char *at, const char *end, uint64_t number)
         return add(at, end, first);
 }
 
-/* True: the scheduler will never grant so much, and the graph is being ended. */
+/* True: the scheduler will never grant so much, and the graph is being ended.  That is known once it is all here, and
+ * its nodes could not be ended before. */
 bool sc_cli_graph_refuse(struct sc_cli *c, struct sc_cli_row *row)
 {
         if (!row->spec.plan || row->spec.plan->nodes == 0)
                 return false;
-        uint64_t tasks, bytes;
+        const struct sc_cli_graph *g = sc_cli_plan(row)->graph;
+        uint64_t                   tasks, bytes;
+        if (g->admitted < g->nodes)
+                return false;
         sc_cli_graph_need(c, row, &tasks, &bytes);
         const bool many = c->tasks_most > 0 && tasks > c->tasks_most;
         const bool big  = c->kib_most > 0 && bytes > (uint64_t)c->kib_most << 10;

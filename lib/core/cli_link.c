@@ -163,6 +163,9 @@ static void send_tasks(struct sc_cli *c, struct sc_out *out)
 {
         while (!sc_list_empty(&c->unsent) && sc_cli_room(out) > 0 && !is_tight(c)) {
                 struct sc_cli_row *row = SC_CONTAINER(c->unsent.next, struct sc_cli_row, link);
+                c->waits_for_more = c->more_comes && row->spec.plan && row->spec.plan->after.len > 0;
+                if (c->waits_for_more)
+                        return;
                 if (row->spec.plan && !make_ready(c, row))
                         return;
                 if (!fits(c, row))
@@ -211,12 +214,12 @@ static uint32_t larger(uint64_t a, uint64_t b)
         return most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 }
 
-/* What an idle client keeps.  Who was given less than usual is one of many, or at a small scheduler: others
- * may wait for what it does not use. */
+/* What an idle client keeps.  Who was given less than usual is one of many, at a small scheduler or of a tenant that
+ * may have few: others may wait for what it does not use, and be more of them than there are tasks to be had. */
 static uint32_t kept_tasks(const struct sc_cli *c)
 {
         const uint64_t used = 2 * (uint64_t)c->pending;
-        return larger(used, c->grant_tasks >= SC_CLI_IDLE_TASKS ? SC_CLI_IDLE_TASKS : 1);
+        return larger(used, c->grant_tasks >= SC_CLI_IDLE_TASKS ? SC_CLI_IDLE_TASKS : 0);
 }
 
 static uint32_t kept_kib(const struct sc_cli *c)
@@ -226,10 +229,21 @@ static uint32_t kept_kib(const struct sc_cli *c)
         return larger(used, usual ? SC_CLI_IDLE_KIB : SC_CLI_LEAST_KIB);
 }
 
+/* A graph comes next that needs more than the grant, so nothing can be sent. */
+static bool is_stuck(const struct sc_cli *c)
+{
+        struct sc_cli_row         *row = SC_CONTAINER(c->unsent.next, struct sc_cli_row, link);
+        const struct sc_cli_graph *g   = row->spec.plan ? sc_cli_plan(row)->graph : NULL;
+        return g && g->admitted == g->nodes && !g->is_over && !may_send(c);
+}
+
 static bool has_surplus(const struct sc_cli *c)
 {
-        return c->granted && !c->lowering && c->unsent_count == 0 &&
-               (c->grant_tasks > kept_tasks(c) || c->grant_kib > kept_kib(c));
+        if (!c->granted || c->lowering)
+                return false;
+        if (c->unsent_count > 0) /* others may have a part of what they need likewise, and all would wait for ever */
+                return is_stuck(c) && c->grant_tasks > larger(sent_count(c), 1);
+        return c->grant_tasks > kept_tasks(c) || c->grant_kib > kept_kib(c);
 }
 
 sc_ns sc_cli_idle_at(const struct sc_cli *c)
@@ -240,7 +254,9 @@ sc_ns sc_cli_idle_at(const struct sc_cli *c)
 /* Between the smaller WANT and its answer a larger grant may still be on its way; it does not count. */
 static void give_grant_back(struct sc_cli *c, struct sc_out *out)
 {
-        const uint32_t tasks = kept_tasks(c), kib = kept_kib(c);
+        const bool     stuck = c->unsent_count > 0;
+        const uint32_t tasks = stuck ? larger(sent_count(c), 1) : kept_tasks(c);
+        const uint32_t kib   = stuck ? larger((c->sent_bytes + 1023) >> 10, SC_CLI_LEAST_KIB) : kept_kib(c);
         c->lowering   = true;
         c->idle_since = c->now;
         say_want(c, (struct sc_want){ .tasks = tasks < c->grant_tasks ? tasks : c->grant_tasks,
@@ -295,13 +311,21 @@ static void ask_for_more(struct sc_cli *c, struct sc_out *out)
                 say_want(c, want, out);
 }
 
+/* A graph whose nodes are still being admitted: what it needs is not known yet. */
+static bool is_partial(const struct sc_cli *c)
+{
+        struct sc_cli_row         *row = SC_CONTAINER(c->unsent.next, struct sc_cli_row, link);
+        const struct sc_cli_graph *g   = row->spec.plan ? sc_cli_plan(row)->graph : NULL;
+        return g && g->admitted < g->nodes;
+}
+
 static void ask_for_grant(struct sc_cli *c, struct sc_out *out)
 {
-        if (c->unsent_count > 0)
+        if (c->unsent_count > 0 && !is_stuck(c))
                 c->idle_since = c->now;
         if (c->now >= sc_cli_idle_at(c))
                 give_grant_back(c, out);
-        else if (c->unsent_count > 0 && !may_send(c) && c->granted && !c->lowering)
+        else if (c->unsent_count > 0 && !may_send(c) && !is_partial(c) && c->granted && !c->lowering)
                 ask_for_more(c, out);
 }
 

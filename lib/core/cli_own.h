@@ -167,6 +167,8 @@ struct sc_cli {
         uint64_t rewind_to; /* rows above are unknown to the scheduler */
         bool     rewind_strange; /* it is another scheduler, or one that forgot us */
         bool     want_room;
+        bool     more_comes; /* before the next TICK */
+        bool     waits_for_more; /* a task that names another is put off until that TICK */
         bool     tight;  /* a task was put off in this step until there is memory for its frame */
         size_t   saying; /* bytes of the tasks that this step sends: frames will hold them */
 

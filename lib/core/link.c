@@ -88,11 +88,13 @@ bool sc_link_grant(struct sc_link *link, uint32_t tasks, uint32_t kib)
         return true;
 }
 
-uint32_t sc_link_seal(struct sc_link *link, uint32_t records)
+uint32_t sc_link_seal(struct sc_link *link, uint32_t records, bool acknowledges)
 {
         link->sent++;
-        link->owed_frames = link->owed_records = 0;
-        link->ack_by      = SC_NEVER;
+        if (acknowledges) {
+                link->owed_frames = link->owed_records = 0;
+                link->ack_by      = SC_NEVER;
+        }
         if (records == 0)
                 return link->sent;
         if (link->count < SC_LINK_RING)

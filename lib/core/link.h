@@ -50,8 +50,9 @@ void sc_link_stepped(struct sc_link *link, uint32_t records, sc_ns now);
 bool sc_link_granted(struct sc_link *link, uint32_t tasks, uint32_t kib); /* by them; true: that is news */
 bool sc_link_grant(struct sc_link *link, uint32_t tasks, uint32_t kib);   /* by us; true: that is news */
 
-/* A frame leaves with so many records to be acknowledged: gives its sequence; it acknowledges link->heard. */
-uint32_t sc_link_seal(struct sc_link *link, uint32_t records);
+/* A frame leaves with so many records to be acknowledged: gives its sequence.  It acknowledges link->heard, or less:
+ * then that stays owed. */
+uint32_t sc_link_seal(struct sc_link *link, uint32_t records, bool acknowledges);
 /* Too much is unacknowledged to wait for a frame that happens to leave. */
 bool     sc_link_ack_urgent(const struct sc_link *link);
 

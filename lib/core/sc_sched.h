@@ -46,6 +46,10 @@ struct sc_sched_options {
         char     name[SC_NAME_MAX + 1];
 };
 
+/* With a budget below this, what must be there whatever comes, such as room for a task of the largest size and its
+ * result, would be more than half of it. */
+enum { SC_SCHED_BUDGET_LEAST = 4 << 20 };
+
 /* NULL: out of memory. */
 struct sc_sched *sc_sched_create(struct sc_mem *mem, const struct sc_sched_options *options);
 void             sc_sched_destroy(struct sc_sched *s);
@@ -57,5 +61,12 @@ void             sc_sched_check(const struct sc_sched *s);
 /* For judges: rows that are not free, and the current run of a task (0: none). */
 uint32_t         sc_sched_rows(const struct sc_sched *s);
 uint64_t         sc_sched_run_of(const struct sc_sched *s, struct sc_id task);
+/* Why a task is where it is at that time, and why a worker gets nothing; what the answer lends is in the room.  False:
+ * unknown. */
+enum { SC_SCHED_EXPLAIN_ROOM = 2048 };
+bool sc_sched_explain_task(const struct sc_sched *s, sc_ns now, struct sc_id task, char room[SC_SCHED_EXPLAIN_ROOM],
+                           struct sc_task_why *out);
+bool sc_sched_explain_worker(const struct sc_sched *s, sc_ns now, uint64_t worker, char room[SC_SCHED_EXPLAIN_ROOM],
+                             struct sc_worker_why *out);
 
 #endif

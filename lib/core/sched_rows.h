@@ -75,6 +75,7 @@ enum { /* flags of a row */
         SCHED_IN_ALONE = 1 << 6, /* ready for its last chance */
         SCHED_ALONE    = 1 << 7, /* runs its last chance; nothing may join it */
         SCHED_ANSWERED = 1 << 8, /* `run` has failed by itself and was counted; the task waits to be tried again */
+        SCHED_TRIED    = 1 << 9,  /* attempts of it are remembered */
         SCHED_MARKED   = 1 << 10, /* in the queue of rows whose end, or failed dependency, is to be passed on */
         SCHED_IN_GRAPH = 1 << 11, /* counts in a graph */
         SCHED_NODE     = 1 << 12, /* the block starts with a node or, of a graph's row, with a graph */
@@ -103,7 +104,10 @@ struct sched_task {
         uint64_t          order; /* place among all tasks; an orphan's epoch, or the root of an end, instead */
         sc_ns             since; /* admitted, or first held */
         uint8_t          *block; /* until the end: plan if any, body; then: outcome with its bytes, or NULL */
-        uint64_t          last_worker;
+        union {
+                uint64_t last_worker; /* where its last run was */
+                sc_ns    held_since;  /* held: since when it runs or is to be stopped, else since it was given away */
+        };
         uint32_t          block_size, self, lane, worker, client;
         struct sched_pair link[SCHED_PAIRS];
         uint32_t          child; /* in a heap of ready rows; or next of those that are marked */
@@ -116,7 +120,10 @@ struct sched_task {
                 uint32_t retries;
                 uint32_t graph; /* ended: the row of its graph, as long as that is there */
         };
-        uint32_t          charged_us; /* slot-time its shares were charged for the present run */
+        union {
+                uint32_t charged_us; /* held: slot-time its shares were charged for the present run */
+                uint32_t state_ms;   /* else: since when it is in this state, of the scheduler's life */
+        };
         union {
                 uint32_t recalled_ms; /* of the scheduler's life; 0: never */
                 uint32_t root_reason; /* ended */
@@ -182,9 +189,11 @@ struct sched_set {
         struct sched_amount amount[]; /* and the text */
 };
 
-/* Runs of one set at one worker.  `holders` of them hold its amounts, the others wait for one of those to end. */
+/* Runs of one set at one worker.  `holders` of them hold its amounts, the others wait for one of those to end.
+ * `started` ones are reported to run, or kept: when there are more of those than hold, the worker has come to begin
+ * them in place of some that were to hold. */
 struct sched_runs {
-        uint32_t set, assigned, holders, recalling;
+        uint32_t set, assigned, holders, recalling, started;
 };
 
 /* Workers that offer the same: functions and amounts. */
@@ -312,6 +321,7 @@ struct sched_worker {
         uint64_t           id, serial;
         sc_link_id         link; /* 0: gone */
         uint32_t           self, slots, credit, recalling;
+        uint32_t           credit_most; /* that it ever told; more would be nonsense to it */
         uint32_t           assigned; /* runs it has: those of rows, and `kept` */
         uint32_t           kept;     /* runs it has not answered for, whose tasks ended without it */
         struct sched_queue started, unstarted;
@@ -374,6 +384,7 @@ struct sched_client {
         uint32_t           stale;  /* first of `ended`: results that an earlier link may have brought already */
         bool               resend; /* `unsent` is to start at the first of `ended` once `acks` are worked off */
         bool               names;  /* SC_FEATURE_AFTER */
+        bool               lowering; /* wants less than its rows need; when some go, `hungry` enters that list */
         bool               doomed; /* all it asked is being cancelled; a new link is welcomed after that */
         sc_ns              since, grace_at;
         struct sc_list     todo, hungry, lost;
@@ -395,6 +406,7 @@ struct sc_sched {
         sc_ns                   now, start, claim_end;
         uint32_t                visits; /* rows seen in this step */
         uint32_t                speaking; /* the client whose link this step's event came over, or SCHED_NONE */
+        uint32_t                life_ms; /* of the scheduler, modulo 2^32, which is 49 days */
         bool                    more;   /* work is left for the next step */
         bool                    tight;  /* something was put off in this step until there is memory */
         size_t                  saying; /* bytes of bodies and results that this step sends: frames will hold them */
@@ -434,6 +446,7 @@ struct sc_sched {
         uint32_t            loose;  /* active ones that are neither dry nor stuck */
         uint32_t            stuck;
         uint32_t            needy, needy_active; /* classes of another set than the first: all, and active ones */
+        uint32_t            long_active;         /* active classes whose runs are expected to be long */
         uint32_t            uneven; /* levels of another priority than 0 */
         uint64_t            lane_bytes; /* of classes and all beneath; part of `bytes` */
         uint32_t            alone_ready, reservations;
@@ -454,7 +467,7 @@ struct sc_sched {
         uint64_t           worker_serial;
         struct sc_heap     roomy; /* crews, by their least loaded worker with room */
         uint32_t           room_count; /* workers in all of them */
-        struct sc_list     touched, todo_workers, todo_clients, lost_clients, hungry;
+        struct sc_list     touched, todo_workers, todo_clients, lost_clients, hungry, lowering;
         struct sc_list     dead_workers, dead_clients; /* until the next step: an effect may lend their names */
         uint32_t           excess; /* runs that hold nothing yet, and wait behind others */
         sc_ns              balance_at, rested_at; /* rested_at: when to look again though nothing has happened */
@@ -465,6 +478,10 @@ struct sc_sched {
 
         uint64_t grant_sum, kib_sum;
         uint64_t submitted, succeeded, failed, cancelled, lost, kept, stale;
+        struct sc_map attempts; /* row -> the newest of its attempts that are remembered */
+        uint64_t attempt_bytes;
+        char    *reply; /* what the answer of this step lends, until the next one */
+        size_t   reply_size;
         uint32_t note_len;
         char     note[SCHED_NOTES_MAX][SCHED_NOTE_SIZE];
 };

@@ -2,7 +2,7 @@
  * The life of a row: admission reserves all that its task will ever need, one function writes the
  * state with what entering and leaving it means, and one function ends a task.
  */
-#include "sched_state.h"
+#include "sched_explain.h"
 
 #include <string.h>
 
@@ -187,6 +187,7 @@ static void release(struct sc_sched *s, struct sched_task *t)
         if (t->client != SCHED_NONE) {
                 struct sched_client *c = sc_sched_client(s, t->client);
                 block_drop(s, t);
+                sc_sched_attempts_drop(s, t);
                 if (s->sweeps > 0)
                         sc_sched_graph_passes(s, t);
                 sc_sched_bulks_leave(c, t);
@@ -251,8 +252,13 @@ static void leave(struct sc_sched *s, struct sched_task *t, enum sc_task_state t
 
 static void enter(struct sc_sched *s, struct sched_task *t, enum sc_task_state from)
 {
-        if (sc_task_is_held(t->state) && !sc_task_is_held(from))
+        const bool held = sc_task_is_held(t->state);
+        if (held && !sc_task_is_held(from))
                 sc_sched_attach(s, t);
+        if (!held)
+                t->state_ms = s->life_ms;
+        else if (t->state == SC_STATE_CANCELLING || !sc_task_is_held(from))
+                t->held_since = s->now;
         if (t->state == SC_STATE_READY)
                 sc_sched_ready_add(s, t);
         if (t->state == SC_STATE_BACKOFF && is_claim(t))
@@ -497,7 +503,6 @@ static void adopt(struct sc_sched *s, struct sched_task *t, uint64_t held_epoch,
         uint64_t held_run = t->run;
         t->run            = ++s->runs;
         t->attempt        = 1;
-        t->last_worker    = sc_sched_worker(s, t->worker)->id;
         s->kept++;
         struct sc_msg *m = sc_out_send(out, sc_sched_worker(s, t->worker)->link, SC_MSG_KEEP);
         m->about         = (struct sc_about_run){
@@ -545,10 +550,11 @@ static void acks_make_room(struct sc_sched *s, struct sched_client *c, struct sc
 {
         if (!c->names && c->mine.len >= c->grant && c->acks > 0)
                 sc_sched_client_ack(s, c, out);
+        uint32_t visits = 0; /* what is still read is kept: the next one may go */
         for (struct sc_list *at = s->todo_clients.next; s->rows >= s->opt.tasks_max && at != &s->todo_clients;
              at = at->next) {
                 struct sched_client *other = SC_CONTAINER(at, struct sched_client, todo);
-                if (other->acks > 0)
+                while (other->acks > 0 && s->rows >= s->opt.tasks_max && visits++ < SC_ROWS_MAX)
                         sc_sched_client_ack(s, other, out);
         }
 }
@@ -564,13 +570,14 @@ static bool is_granted(const struct sc_sched *s, const struct sched_client *c, c
 /* What an orphan needs is known only now: until then it counts as one that needs what most do. */
 static void set_lane(struct sc_sched *s, struct sched_task *t, const struct sched_lane *lane)
 {
-        struct sched_worker *w = t->state == SC_STATE_ORPHAN ? sc_sched_worker(s, t->worker) : NULL;
+        struct sched_worker *w       = t->state == SC_STATE_ORPHAN ? sc_sched_worker(s, t->worker) : NULL;
+        const bool           started = (t->flags & SCHED_STARTED) != 0;
         if (w)
-                sc_sched_runs_leave(s, w, sc_sched_set_of(s, t));
+                sc_sched_runs_leave(s, w, sc_sched_set_of(s, t), started);
         t->lane = lane ? lane->self : SCHED_NONE;
         if (!w)
                 return;
-        sc_sched_runs_join(s, w, sc_sched_set_of(s, t));
+        sc_sched_runs_join(s, w, sc_sched_set_of(s, t), started);
         sc_sched_worker_gained(s, w);
 }
 

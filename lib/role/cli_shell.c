@@ -195,8 +195,10 @@ static void on_up(void *role, sc_link_id link, const struct sc_msg *welcome, uin
         step(x, &ev);
 }
 
+/* Of a frame that is being taken in; flush() ticks. */
 static void on_message(void *role, sc_link_id link, const struct sc_msg *msg)
 {
+        sc_cli_expect_more(((struct sc_cli_shell *)role)->core);
         struct sc_event ev = {.kind = SC_EV_MSG, .link = link, .msg = msg};
         step(role, &ev);
 }
@@ -204,12 +206,14 @@ static void on_message(void *role, sc_link_id link, const struct sc_msg *msg)
 static void on_acked(void *role, sc_link_id link, uint32_t count)
 {
         struct sc_event ev = {.kind = SC_EV_ACKED, .link = link, .count = count};
+        sc_cli_expect_more(((struct sc_cli_shell *)role)->core);
         step(role, &ev);
 }
 
 static void on_grant(void *role, sc_link_id link, uint32_t tasks, uint32_t kib)
 {
         struct sc_event ev = {.kind = SC_EV_GRANT, .link = link, .tasks = tasks, .kib = kib};
+        sc_cli_expect_more(((struct sc_cli_shell *)role)->core);
         step(role, &ev);
 }
 

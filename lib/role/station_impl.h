@@ -35,7 +35,9 @@ struct sc_chunk { /* one frame that waits to leave: room for its header, then re
         struct sc_list queue;
         struct sc_buf  buf;
         uint32_t       count, acked, answers;
+        uint32_t       heard; /* pinned: the last frame that had been taken in when its first dependent was queued */
         uint8_t        type;
+        bool           pinned;
 };
 
 enum sc_peer_state {
@@ -61,6 +63,7 @@ struct sc_peer {
         const char        *why;
         sc_ns              linger_by, up_at;
         uint64_t           answers; /* bytes queued that the peer asked for */
+        struct sc_chunk   *pinned;  /* the first such chunk in the queue, or NULL */
         struct sc_list     touched; /* on the station's list of links to flush */
         struct sc_list     queue;   /* of chunks */
         sc_ns              key;     /* in the heap: never later than the link's real deadline */

@@ -1,7 +1,9 @@
 /*
  * The frame writer of a link.  Records go into the newest frame of its queue; sequence, acknowledgement
  * and grants are written when the frame leaves, so they are the latest.  One send is in flight per link;
- * everything queued meanwhile leaves in the next one.
+ * everything queued meanwhile leaves in the next one.  A task that names another is the exception: until it has left,
+ * nothing is acknowledged that came after it was queued, since once its result is the scheduler may forget that other
+ * one.  What is queued after more has come goes into another frame: it may count on the room that was made.
  */
 #include <string.h>
 
@@ -62,6 +64,7 @@ static struct sc_chunk *begin_frame(struct sc_station *st, struct sc_peer *peer,
                 return NULL;
         chunk->type  = type;
         chunk->count = chunk->acked = chunk->answers = 0;
+        chunk->pinned                                 = false;
         if (!sc_buf_add(&chunk->buf, room, sizeof room)) {
                 chunk_free(st, chunk);
                 return NULL;
@@ -75,7 +78,8 @@ static struct sc_chunk *open_frame(struct sc_station *st, struct sc_peer *peer, 
 {
         if (type == SC_FRAME_DATA && !sc_list_empty(&peer->queue)) {
                 struct sc_chunk *chunk = SC_CONTAINER(peer->queue.prev, struct sc_chunk, queue);
-                if (chunk->type == SC_FRAME_DATA && chunk->count < SC_CHUNK_RECORDS &&
+                const bool newer = chunk->pinned && chunk->heard != peer->link.heard;
+                if (chunk->type == SC_FRAME_DATA && !newer && chunk->count < SC_CHUNK_RECORDS &&
                     chunk->buf.len + bytes <= SC_CHUNK_BYTES)
                         return chunk;
         }
@@ -96,6 +100,32 @@ static uint8_t frame_type(const struct sc_peer *peer, int kind)
         return kind == SC_MSG_BYE && !peer->hello_queued ? SC_FRAME_HELLO : SC_FRAME_DATA;
 }
 
+static bool names_another(const struct sc_msg *msg)
+{
+        return msg->kind == SC_MSG_SUBMIT && msg->submit.spec.plan != NULL && msg->submit.spec.plan->after.len > 0;
+}
+
+static void pin(struct sc_peer *peer, struct sc_chunk *chunk)
+{
+        if (chunk->pinned)
+                return;
+        chunk->pinned = true;
+        chunk->heard  = peer->link.heard;
+        if (peer->pinned == NULL)
+                peer->pinned = chunk;
+}
+
+/* The first of the chunks behind a pinned one that is, too. */
+static struct sc_chunk *next_pinned(const struct sc_peer *peer, const struct sc_chunk *chunk)
+{
+        for (struct sc_list *at = chunk->queue.next; at != &peer->queue; at = at->next) {
+                struct sc_chunk *next = SC_CONTAINER(at, struct sc_chunk, queue);
+                if (next->pinned)
+                        return next;
+        }
+        return NULL;
+}
+
 void sc_peer_enqueue(struct sc_station *st, struct sc_peer *peer, const struct sc_msg *msg)
 {
         const uint8_t type = frame_type(peer, msg->kind);
@@ -107,6 +137,8 @@ void sc_peer_enqueue(struct sc_station *st, struct sc_peer *peer, const struct s
                 sc_peer_lose(st, peer, status, "no memory for what it should be told");
                 return;
         }
+        if (names_another(msg))
+                pin(peer, chunk);
         chunk->count++;
         chunk->acked += sc_msg_is_acked(msg->kind);
         if (is_answer(msg->kind)) {
@@ -139,21 +171,25 @@ void sc_peer_forget_queue(struct sc_station *st, struct sc_peer *peer)
                 chunk_free(st, chunk);
         }
         peer->answers      = 0;
+        peer->pinned       = NULL;
         peer->hello_queued = peer->hello_queued && !hello;
 }
 
 static void send_frame(struct sc_station *st, struct sc_peer *peer, struct sc_chunk *chunk)
 {
+        const bool                 all  = peer->pinned == NULL || peer->pinned->heard == peer->link.heard;
         const struct sc_frame_head head = {
                 .length      = (uint32_t)chunk->buf.len,
                 .type        = chunk->type,
                 .count       = (uint16_t)chunk->count,
-                .ack         = peer->link.heard,
-                .seq         = sc_link_seal(&peer->link, chunk->acked),
+                .ack         = all ? peer->link.heard : peer->pinned->heard,
+                .seq         = sc_link_seal(&peer->link, chunk->acked, all),
                 .grant_tasks = peer->link.out_tasks,
                 .grant_kib   = peer->link.out_kib,
         };
         sc_frame_put(&head, chunk->buf.data);
+        if (chunk == peer->pinned)
+                peer->pinned = next_pinned(peer, chunk);
         peer->answers -= chunk->answers;
         peer->busy  = true;
         peer->speak = false;

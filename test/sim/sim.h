@@ -4,8 +4,8 @@
  * Everything that happens is an event in one queue, and all chance comes from one generator, so a seed
  * is a whole history.  Files: sim_clock (events, chance, trace), sim_net (connections), sim_node
  * (processes), sim_work and sim_client (applications), sim_fault, sim_drain, sim_hostile, sim_liar, sim_judge,
- * sim_links, sim_plan (offers, needs, shares), sim_ledger and sim_idle (judges of them), sim_keys, sim_full,
- * sim_world.
+ * sim_links, sim_plan (offers, needs, shares), sim_ledger, sim_idle and sim_explain (judges of them), sim_keys,
+ * sim_graph (dependencies), sim_graph_judge, sim_full, sim_world.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -23,7 +23,7 @@
 #include "shell.h"
 
 #define SIM_OWNS_PACKET UINT64_MAX /* in an event's b: ptr is a packet on its way */
-enum { SIM_NODES_MAX = 32, SIM_TASKS_MAX = 1024, SIM_RUNS_MAX = 160, SIM_FUNCTIONS = 4 };
+enum { SIM_NODES_MAX = 32, SIM_TASKS_MAX = 1024, SIM_RUNS_MAX = 160, SIM_FUNCTIONS = 4, SIM_DEPS_MAX = 32 };
 
 enum { SIM_WORKERS_MAX = 8, SIM_TENANTS_MAX = 4, SIM_TEXT_MAX = 127 };
 
@@ -162,6 +162,21 @@ struct sim_node {
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */
 
+enum sim_told { SIM_TOLD_DONE, SIM_TOLD_FAILED, SIM_TOLD_CANCELLED, SIM_TOLD_SKIPPED, SIM_TOLDS };
+
+struct sim_dep { /* on an older task of the same client */
+        uint32_t task;
+        bool     read; /* its result is an argument */
+        bool     used; /* it was there to be named when the task was submitted */
+};
+
+struct sim_deps { /* of one submit */
+        struct sc_plan plan;
+        uint8_t        after[8 * SIM_DEPS_MAX];
+        struct sc_view results[SIM_DEPS_MAX];
+        uint8_t       *bytes[SIM_DEPS_MAX];
+};
+
 enum sim_end { SIM_SUCCEEDS, SIM_FAILS, SIM_POISON };
 
 struct sim_task {
@@ -181,7 +196,7 @@ struct sim_task {
         /* what happened */
         uint32_t starts, confirms, cancels, assigns, released;
         uint8_t  confirm, reason;
-        uint32_t wire_cancels, wire_confirms, losses;
+        uint32_t wire_cancels, wire_confirms, losses, attempts;
         sc_ns    cancelled_at; /* asked first */
         uint64_t got, exec_of_stream, unconsumed;
         bool     stream_broken;
@@ -207,6 +222,17 @@ struct sim_task {
         uint32_t failures;
         bool     swept; /* by a cancel of many, */
         sc_ns    swept_at; /* the first one */
+        /* of what it depends on */
+        struct sim_dep deps[SIM_DEPS_MAX]; /* those it reads come first */
+        uint32_t       dep_count, head;    /* head: its graph's task, plus one */
+        uint32_t       nodes;              /* of a graph; they are the client's next tasks */
+        bool           inner, fail_fast;   /* inner: nobody has a future for it */
+        bool           good, counted, marked;
+        uint8_t        root_reason, expected;
+        uint32_t       told[SIM_TOLDS];       /* of a graph: its targets */
+        bool           gives_up;             /* one that does so at the first failure may have had one */
+        uint64_t       value, final_exec, root;
+        sc_ns          good_at, ended_at, said_at; /* said: its SUBMIT has been sent to this scheduler; 0: not */
         /* of its key: see sim_keys.c */
         char                   key[8];  /* "": none */
         uint32_t               variant; /* of what defines the work */
@@ -249,6 +275,7 @@ struct sim_config {
         bool poison_only, blips_only, brief, liars, cancels, streams, big, slow_readers, refused_functions;
         uint32_t schedulers, clients, admins, workers, hostiles, tasks;
         /* shared: see sim_plan.c; calm: and no fault ever happens; full: see sim_full.c */
+        bool     graphs; /* see sim_graph.c */
         bool     shared, calm, full, needs, shares, caps, times;
         bool     keys, keys_quiet, keys_forget; /* quiet: no fault ever happens */
         uint8_t  allocate;
@@ -290,6 +317,7 @@ struct sim {
         int                   phase; /* of the end: 0 tasks, 1 clients leave, 2 workers leave, 3 over */
         struct sc_listener    listener;
         struct sim_tenant     tenants[SIM_TENANTS_MAX];
+        sc_ns                 epoch_at; /* when the present scheduler began */
         sc_ns                 longest, full_from, full_for, used[1 + SIM_TENANTS_MAX]; /* used: by client */
         bool                  full_judged;
 };
@@ -361,6 +389,7 @@ void sim_idle_changed(struct sim *w, uint32_t node, uint32_t task); /* a run of 
 void sim_idle_waits(struct sim *w, uint32_t task);                  /* the task has come to wait, or does no more */
 void sim_idle_joined(struct sim *w, uint32_t node);
 void sim_idle_told(struct sim *w, uint32_t node); /* it wants more than before, or less */
+void           sim_explain(struct sim *w); /* what the scheduler says of a task and a worker is true */
 void           sim_times_plan(struct sim *w);
 struct sc_plan sim_times_of(const struct sim_task *t);
 void           sim_times_begin(struct sim *w, uint32_t node);
@@ -383,6 +412,17 @@ void sim_drain_heard(struct sim *w, struct sim_conn *at, const uint8_t *frame, s
 void sim_drain_see(struct sim *w, struct sim_conn *from, const struct sc_msg *msg);
 void sim_drain_granted(struct sim *w, const struct sim_conn *from, uint32_t tasks);
 void sim_drain_runs(struct sim *w, uint32_t node, uint32_t task);
+void sim_graph_config(struct sim *w);
+void sim_graph_plan(struct sim *w);
+void sim_graph_fill(struct sim *w, uint32_t task, struct sim_deps *d);
+void sim_deps_free(struct sim_deps *d);
+void sim_graph_result(const struct sim *w, uint32_t task, uint64_t exec, uint8_t *bytes);
+void sim_graph_assigned(struct sim *w, uint32_t task, const struct sc_plan *plan);
+void sim_graph_done(struct sim *w, uint32_t task, const struct sc_graph_done *done);
+void sim_graph_ran(struct sim *w, uint32_t task);
+bool sim_graph_ended(struct sim *w, uint32_t task, const struct sc_result *result);
+void sim_graph_rows(struct sim *w);
+
 void sim_keys_config(struct sim *w);
 void sim_keys_plan(struct sim *w);
 void sim_keys_said(struct sim *w, const struct sim_conn *from, const struct sc_msg *msg);
@@ -404,5 +444,6 @@ struct sim_task *sim_task_of(struct sim *w, struct sc_id id, uint32_t *index);
 /* Runs one seed to its end; gives the hash of all that happened.  What goes wrong aborts with seed and time. */
 uint64_t sim_run(uint64_t seed, bool trace);
 uint64_t sim_seed_now(void); /* the seed that is being run, for a signal handler */
+void     sim_watch(void);    /* whoever fails from now on says which seed it was */
 
 #endif

@@ -29,24 +29,26 @@ struct sim_task *sim_task_of(struct sim *w, struct sc_id id, uint32_t *index)
 
 /* ---- submitting -------------------------------------------------------------------------------------- */
 
-static int submit(struct sim *w, struct sim_node *n, uint32_t task)
+static int submit(struct sim *w, struct sim_node *n, uint32_t task, uint64_t seq)
 {
         static uint8_t           body[SC_BODY_MAX];
         static const char *const names[SIM_FUNCTIONS] = { "f0", "f1", "f2", "f3" };
         struct sim_task         *t                    = &w->tasks[task];
         const struct sc_view     none                 = { "", 0 };
         struct sc_spec           spec                 = { .kind = t->kind };
-        struct sc_plan           plan                 = sim_times_of(t);
+        struct sim_deps          deps                 = { .plan = sim_times_of(t) };
 
         spec.flags      = t->stream ? SC_SPEC_STREAM : 0;
         spec.priority   = t->priority;
         spec.retries    = t->retries;
-        spec.plan       = plan.needs.len > 0 || plan.key.len > 0 || w->config.times ? &plan : NULL;
+        if (w->config.graphs)
+                sim_graph_fill(w, task, &deps);
+        const bool planned = deps.plan.needs.len > 0 || deps.plan.key.len > 0 || w->config.times || w->config.graphs;
+        spec.plan       = planned ? &deps.plan : NULL;
         spec.timeout_ms = t->timeout_ms;
         spec.function   = t->kind == SC_TASK_FUNCTION ? (struct sc_view){ names[t->function], 2 } : none;
-        spec.body       = (struct sc_view){ body, sim_task_body(w, t->canon, body) };
-        const uint64_t seq = sc_cli_next_sequence(sc_cli_shell_core(n->cli));
-        t->id              = (struct sc_id){ n->id, seq };
+        spec.body       = (struct sc_view){ body, t->kind == SC_TASK_GRAPH ? 0 : sim_task_body(w, t->canon, body) };
+        t->id           = (struct sc_id){ n->id, seq };
         /* Known before it is submitted, since it may be over before submit returns. */
         if (!sc_map_reserve(&w->by_id, w->by_id.len + 1))
                 abort();
@@ -54,11 +56,48 @@ static int submit(struct sim *w, struct sim_node *n, uint32_t task)
         t->submitted     = true;
         t->submitted_at  = w->now;
         const int status = sc_cli_shell_submit(n->cli, &spec, seq, sim_node_now(w, index_of(n)));
+        sim_deps_free(&deps);
         if (status == 0)
                 return 0;
         sc_map_remove(&w->by_id, t->id);
         t->submitted = false;
         return status;
+}
+
+/* Those that a graph could not be given, for want of memory: it is cancelled before anything of it is sent. */
+static void end_unadmitted(struct sim *w, struct sim_node *n, uint32_t head)
+{
+        for (uint32_t i = head + 1; i < w->task_count; i++) {
+                struct sim_task *t = &w->tasks[i];
+                if (t->head != head + 1 || t->submitted)
+                        continue;
+                t->submitted = t->ended = true;
+                t->reason               = SC_REASON_CLIENT;
+                t->id                   = (struct sc_id){ 0, 0 }; /* nobody's: it is not named, nor cancelled */
+                w->ended_count++;
+        }
+        if (w->tasks[head].cancels++ == 0)
+                w->tasks[head].cancelled_at = w->now;
+        sc_cli_shell_cancel(n->cli, w->tasks[head].id, true, sim_node_now(w, index_of(n)));
+}
+
+/* A graph with all its nodes, or nothing of it. */
+static int submit_all(struct sim *w, struct sim_node *n, uint32_t task)
+{
+        const uint64_t seq    = sc_cli_next_sequence(sc_cli_shell_core(n->cli));
+        const uint32_t nodes  = w->tasks[task].nodes;
+        int            status = submit(w, n, task, seq);
+        if (status != 0)
+                return status;
+        uint32_t place = 0;
+        for (uint32_t i = task + 1; i < w->task_count && place < nodes && status == 0; i++)
+                if (w->tasks[i].head == task + 1)
+                        status = submit(w, n, i, seq + ++place);
+        if (status != 0 && !w->config.memory)
+                sim_fail(w, "node %u of graph %u could not be submitted: %d", place, task, status);
+        if (status != 0)
+                end_unadmitted(w, n, task);
+        return 0;
 }
 
 static void submit_due(struct sim *w, uint32_t node);
@@ -123,7 +162,7 @@ static void submit_due(struct sim *w, uint32_t node)
         struct sim_task *t = NULL;
         while (!n->closing && (t = next_of(w, node)) != NULL && t->submit_at <= w->now) {
                 const uint32_t task   = (uint32_t)(t - w->tasks);
-                const int      status = submit(w, n, task);
+                const int      status = submit_all(w, n, task);
                 if (status == SC_E_FULL) {
                         n->full = true;
                         return; /* room() goes on */
@@ -136,6 +175,9 @@ static void submit_due(struct sim *w, uint32_t node)
                         sim_fail(w, "task %u could not be submitted: %d", task, status);
                 sim_trace(w, "submit", node, task, t->id.lo);
                 plan_cancels(w, node, task);
+                for (uint32_t i = task + 1; i < w->task_count && t->nodes > 0; i++)
+                        if (w->tasks[i].head == task + 1)
+                                plan_cancels(w, node, i);
         }
         if (!n->closing && t != NULL)
                 sim_at_node(w, t->submit_at, node, submit_event);
@@ -183,6 +225,17 @@ static void on_complete(void *role, const struct sc_result *result)
         t->reason = result->outcome.reason;
         w->ended_count++;
         sim_judge_result(w, task, result);
+}
+
+static void on_graph(void *role, const struct sc_graph_done *done)
+{
+        struct sim_node *n = role;
+        struct sim      *w = world_of(n);
+        uint32_t         task;
+        if (sim_task_of(w, done->task, &task) == NULL)
+                sim_fail(w, "client %u is told of a graph that it does not have", index_of(n));
+        sim_trace(w, "graph", task, done->reason, done->succeeded);
+        sim_graph_done(w, task, done);
 }
 
 static void on_confirm(void *role, const struct sc_confirm *confirm)
@@ -298,6 +351,7 @@ static void on_give_up(void *role, int status, const char *why)
 
 const struct sc_cli_shell_upcalls sim_client_upcalls = {
         .complete = on_complete,
+        .graph    = on_graph,
         .confirm  = on_confirm,
         .deliver  = on_deliver,
         .reply    = on_reply,

@@ -163,6 +163,10 @@ void sim_links_record(struct sim *w, const struct sim_conn *from, uint32_t seq, 
                 struct sim_task *t = sim_task_of(w, msg->cancel.task, NULL);
                 if (t != NULL)
                         t->cancel_conn = from->id;
+        } else if (kind == SIM_CLIENT && msg->kind == SC_MSG_SUBMIT) {
+                struct sim_task *t = sim_task_of(w, msg->submit.task, NULL);
+                if (t != NULL)
+                        t->said_at = w->now;
         }
 }
 
@@ -190,8 +194,8 @@ void sim_links_cancels(struct sim *w)
         for (uint32_t i = 0; i < w->task_count && !w->config.memory; i++) {
                 const struct sim_task *t = &w->tasks[i];
                 if (t->cancels == 0 || t->confirms > 0 || t->ended || t->orphaned ||
-                    w->now < t->cancelled_at + SAY_AGAIN)
-                        continue;
+                    w->now < t->cancelled_at + SAY_AGAIN || (t->head != 0 && t->said_at == 0))
+                        continue; /* a node is sent with its whole graph, whatever becomes of it */
                 const uint64_t link = settled_link(w, t->client);
                 if (link != 0 && t->cancel_conn != link)
                         sim_fail(w, "task %u: its cancel was said on link %llu and is not said again on %llu", i,

@@ -80,10 +80,15 @@ static void end_run(struct sim *w, struct sim_node *n, struct sim_run *r, bool a
                 outcome.text   = (struct sc_view){ "it failed", 9 };
         } else {
                 outcome.how = t->kind == SC_TASK_COMMAND ? SC_HOW_EXITED : SC_HOW_NONE;
-                fill(w, r->exec, 0, bytes + sizeof r->exec, t->result_len - sizeof r->exec);
+                if (w->config.graphs)
+                        sim_graph_result(w, r->task, r->exec, bytes);
+                else
+                        fill(w, r->exec, 0, bytes + sizeof r->exec, t->result_len - sizeof r->exec);
                 outcome.result = (struct sc_view){ bytes, t->result_len };
                 outcome.errors = (struct sc_view){ bytes, t->result_len % 100 };
         }
+        if (!fails)
+                sim_graph_ran(w, r->task);
         const uint64_t run = r->run;
         sim_trace(w, "ran", index_of(n), r->exec, fails);
         r->run = 0;
@@ -205,6 +210,8 @@ static void check_assign(struct sim *w, const struct sc_assign *assign, uint32_t
         if (assign->spec.body.len != len || memcmp(assign->spec.body.ptr, expected, len) != 0)
                 sim_fail(w, "task %u reached its worker with other bytes", task);
         check_needs(w, task, assign->spec.plan != NULL ? assign->spec.plan->needs : (struct sc_view){ "", 0 });
+        if (w->config.graphs)
+                sim_graph_assigned(w, task, assign->spec.plan);
         if (assign->spec.kind != t->kind || assign->spec.timeout_ms != t->timeout_ms)
                 sim_fail(w, "task %u reached its worker with another spec", task);
         *task_out = task;
@@ -222,6 +229,13 @@ static bool prints(const struct sim *w, const struct sim_run *r)
 {
         const struct sim_task *t = &w->tasks[r->task];
         return t->stream && t->stream_len > 0 && !w->execs[r->exec - 1].brief;
+}
+
+/* It is over as soon as it has begun; poison takes its time. */
+static bool ends_inside(const struct sim *w, const struct sim_run *r)
+{
+        const struct sim_task *t = &w->tasks[r->task];
+        return t->inline_end && t->end != SIM_POISON && !prints(w, r);
 }
 
 static void begin(struct sim *w, struct sim_node *n, struct sim_run *r)
@@ -254,7 +268,7 @@ static void begin_next(struct sim *w, struct sim_node *n)
         if (next == NULL || count_runs(n, true) >= n->slots)
                 return;
         begin(w, n, next);
-        if (w->tasks[next->task].inline_end)
+        if (ends_inside(w, next))
                 end_at(w, n, next, w->now, false);
 }
 
@@ -303,7 +317,7 @@ static void on_run(void *role, const struct sc_assign *assign)
                 return;
         }
         begin(w, n, r);
-        if (t->inline_end && t->end != SIM_POISON && !prints(w, r))
+        if (ends_inside(w, r))
                 end_run(w, n, r, false);
 }
 
@@ -331,6 +345,8 @@ static void on_stop(void *role, uint64_t run, enum sc_stop_how how)
         const struct sim_task *t = &w->tasks[r->task];
         sim_trace(w, "halt", index_of(n), r->exec, how);
         const bool dies = how == SC_STOP_KILL && t->kind == SC_TASK_COMMAND;
+        if (t->ignores_cancel && t->end != SIM_POISON && how == SC_STOP_KILL && !dies && prints(w, r))
+                end_at(w, n, r, w->now + t->duration, true); /* nobody reads on, and it does not wait for that */
         if (t->end == SIM_POISON || (t->ignores_cancel && !dies) || (r->stopped && !dies))
                 return;
         r->stopped = true;

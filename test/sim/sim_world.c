@@ -54,19 +54,30 @@ static void choose_kind(struct sim *w)
         c->hostile                = hostile;
 }
 
-/* A third kind asks: a scheduler with little memory and no other trouble, does it lose or charge anything? */
+/* As little as create allows where tasks are of many kinds; else less than that until the world heals, so that it is
+ * short all the time. */
+static size_t some_budget(struct sim *w)
+{
+        const struct sim_config *c = &w->config;
+        if (c->shared)
+                return (size_t)SC_SCHED_BUDGET_LEAST + (c->big ? (size_t)1 << 20 : 0) + sim_below(w, 4 << 20);
+        return c->big ? (size_t)(5 << 20) + sim_below(w, 4 << 20) : (size_t)(640 << 10) + sim_below(w, 512 << 10);
+}
+
+/* A third kind asks: a scheduler with little memory and no other trouble, does it lose or charge anything?  Shares are
+ * not asked for there: who is granted all there is has it until it needs it no more. */
 static void choose_budget(struct sim *w)
 {
         struct sim_config *c = &w->config;
-        if (w->seed % 13 != 6 || c->poison_only || c->blips_only)
+        if (w->seed % 13 != 6 || c->poison_only || c->blips_only || c->full)
                 return;
         c->breaks = c->half_open = c->clogs = c->pauses = c->hostile = c->memory = false;
         c->worker_crashes = c->client_crashes = c->scheduler_crashes = c->liars = false;
-        c->refused_functions                                         = false;
+        c->refused_functions = c->calm                               = false; /* links are closed for want of memory */
         c->hostiles = c->tasks_max = c->client_tasks_max = 0;
         c->big                                           = w->seed % 2 == 0;
         c->tasks                                         = 100 + (uint32_t)sim_below(w, 400);
-        c->budget = c->big ? (size_t)(5 << 20) + sim_below(w, 4 << 20) : (size_t)(640 << 10) + sim_below(w, 512 << 10);
+        c->budget = some_budget(w);
 }
 
 static void choose_shape(struct sim *w)
@@ -269,6 +280,8 @@ static void advance(struct sim *w)
                                 return;
                 if (sim_times_unanswered(w) != 0)
                         return;
+                if (w->config.graphs && sc_sched_rows(sc_sched_shell_core(w->nodes[0].sched)) > 0)
+                        return; /* nobody reads anything any more */
                 w->phase = 1;
         }
         if (w->phase >= 1) { /* again, for those that were started anew meanwhile */
@@ -341,6 +354,7 @@ static void end_event(struct sim *w, struct sim_event *ev)
 {
         (void)ev;
         sim_links_cancels(w);
+        sim_graph_rows(w);
         if (w->healed) {
                 sim_judge_cancels(w);
                 advance(w);
@@ -395,6 +409,7 @@ static void make(struct sim *w)
         choose_faults(w);
         choose_kind(w);
         sim_plan_config(w);
+        sim_graph_config(w);
         sim_drain_config(w);
         choose_shape(w);
         sim_drain_shape(w);
@@ -413,6 +428,7 @@ static void make(struct sim *w)
                 plan_nodes(w);
         }
         sim_plan(w);
+        sim_graph_plan(w);
         sc_ns work = 0;
         for (uint32_t i = 0; i < w->task_count; i++)
                 work += w->tasks[i].duration * 2 * (1 + (sc_ns)w->tasks[i].retries) +
@@ -456,7 +472,8 @@ uint64_t sim_run(uint64_t seed, bool trace)
         w->trace = trace;
         make(w);
         for (uint32_t i = 0; i < w->node_count; i++) {
-                const sc_ns at = w->config.blips_only ? 0 : (sc_ns)sim_below(w, (uint64_t)SC_S);
+                const bool  at_once = w->config.blips_only || w->config.full;
+                const sc_ns at      = at_once ? 0 : (sc_ns)sim_below(w, (uint64_t)SC_S);
                 sim_node_restart_at(w, i, at);
                 if (w->nodes[i].kind == SIM_ADMIN)
                         sim_at_node(w, at + SC_S, i, query_event);

@@ -172,6 +172,69 @@ START_TEST(a_graph_that_no_grant_can_cover_ends_as_a_limit)
 }
 END_TEST
 
+START_TEST(a_graph_far_too_wide_is_refused_once_all_of_it_is_there)
+{
+        ck_assert(setup_cli(&(struct sc_cli_options){ .pending_max = 0 }, 0));
+        const struct sc_msg welcome = { .kind    = SC_MSG_WELCOME,
+                                        .welcome = { .epoch = 5, .tasks_most = 4, .kib_most = 9 } };
+        rig.link++;
+        step((struct sc_event){ .kind = SC_EV_UP, .link = rig.link, .msg = &welcome, .tasks = 4, .kib = 9 });
+        submit_graph(20);
+        for (uint32_t i = 0; i < 20; i++) {
+                ck_assert_uint_eq(effects(SC_FX_COMPLETE), 0);
+                ck_assert_uint_eq(sends(SC_MSG_WANT), 0); /* what it needs is not known yet */
+                submit_after(NULL, 0, 1, 0);
+        }
+        uint32_t ends = effects(SC_FX_COMPLETE);
+        for (int i = 0; i < 5 && stats().pending > 0; i++) {
+                tick(0);
+                ends += effects(SC_FX_COMPLETE);
+        }
+        ck_assert_uint_eq(ends, 21);
+        ck_assert_uint_eq(effect(SC_FX_GRAPH)->msg.graph_done.failed, 20);
+        ck_assert_uint_eq(stats().pending, 0);
+        teardown_cli();
+}
+END_TEST
+
+START_TEST(a_grant_that_a_graph_cannot_begin_with_is_given_back_after_a_second)
+{
+        linked(4);
+        submit_small_graph();
+        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.least_tasks, 5);
+        tick(SC_S);
+        ck_assert_uint_eq(sends(SC_MSG_WANT), 1);
+        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.tasks, 1);
+        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.least_tasks, 0);
+        granted(1, 16);
+        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.least_tasks, 5);
+        granted(5, 1000);
+        ck_assert_uint_eq(sends(SC_MSG_SUBMIT), 5);
+        teardown_cli();
+}
+END_TEST
+
+START_TEST(a_task_that_names_another_waits_for_the_rest_of_what_has_come)
+{
+        linked(100);
+        submit(1);
+        sc_cli_expect_more(rig.c);
+        submit_reader(1);
+        ck_assert_uint_eq(sends(SC_MSG_SUBMIT), 0);
+        submit(1);
+        ck_assert_uint_eq(sends(SC_MSG_SUBMIT), 0); /* tasks are sent in their order */
+        ck_assert_int_le(sc_cli_deadline(rig.c), rig.now);
+        answer(1, SC_REASON_SUCCESS, "one");
+        ck_assert_uint_eq(sends(SC_MSG_SUBMIT), 0);
+        tick(0);
+        ck_assert_uint_eq(sends(SC_MSG_SUBMIT), 2);
+        ck_assert_uint_eq(sent_spec(2)->plan->results.count, 1);
+        ck_assert_uint_eq(sc_after_get(sent_spec(2)->plan->after, 0), 1 | SC_AFTER_READ | SC_AFTER_ENDED);
+        ck_assert_int_gt(sc_cli_deadline(rig.c), rig.now);
+        teardown_cli();
+}
+END_TEST
+
 START_TEST(twenty_thousand_nodes_end_in_bounded_steps)
 {
         enum { MANY = 20000 };
@@ -463,6 +526,9 @@ int main(void)
         tcase_add_test(tests, nothing_of_a_graph_is_sent_before_all_of_it_is_there);
         tcase_add_test(tests, a_graph_ends_when_the_scheduler_says_so_and_takes_its_nodes_along);
         tcase_add_test(tests, a_graph_that_no_grant_can_cover_ends_as_a_limit);
+        tcase_add_test(tests, a_graph_far_too_wide_is_refused_once_all_of_it_is_there);
+        tcase_add_test(tests, a_grant_that_a_graph_cannot_begin_with_is_given_back_after_a_second);
+        tcase_add_test(tests, a_task_that_names_another_waits_for_the_rest_of_what_has_come);
         tcase_add_test(tests, twenty_thousand_nodes_end_in_bounded_steps);
         tcase_add_test(tests, a_new_epoch_gets_what_unanswered_targets_need_with_results_as_constants);
         tcase_add_test(tests, a_graph_all_of_whose_targets_are_answered_ends_by_itself_in_a_new_epoch);

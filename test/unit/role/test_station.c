@@ -335,6 +335,37 @@ START_TEST(an_acknowledgement_does_not_wait_when_much_is_owed)
 }
 END_TEST
 
+/* A client may send task 2, which names task 1, and then hear of the end of 1. */
+START_TEST(no_frame_confirms_what_came_after_a_task_in_it_that_names_another)
+{
+        struct kit_end *near    = link_up();
+        static uint8_t  entry[8] = { 1 };
+        struct sc_plan  plan    = { .after = { entry, sizeof entry } };
+        struct sc_msg   result  = result_of(1);
+        struct sc_msg   submit  = { .kind   = SC_MSG_SUBMIT,
+                                    .submit = { .task = { 7, 2 }, .spec = { .function = { "f", 1 }, .plan = &plan } } };
+        kit_settle(&client, &sched);
+        sc_station_send(client.station, client.link, &submit);
+        sc_station_send(sched.station, sched.link, &result);
+        kit_turn(&sched);
+        kit_carry(near->other);
+        ck_assert_uint_eq(client.messages, 1);
+        submit.submit.task.lo = 3; /* it counts on the room that has been made */
+        sc_station_send(client.station, client.link, &submit);
+        kit_turn(&client);
+        ck_assert_uint_eq(near->count, 1);
+        ck_assert_uint_eq(kit_head(near, 0).count, 1);
+        kit_carry(near);
+        ck_assert_uint_eq(sched.messages, 1);
+        ck_assert_uint_eq(sched.acked, 0);
+        kit_turn(&client);
+        ck_assert_uint_eq(kit_head(near, 0).count, 1);
+        kit_carry(near);
+        ck_assert_uint_eq(sched.messages, 2);
+        ck_assert_uint_eq(sched.acked, 1);
+}
+END_TEST
+
 START_TEST(what_a_frame_confirms_is_told_before_its_records)
 {
         link_up();
@@ -667,6 +698,7 @@ int main(void)
         tcase_add_test(tests, a_frame_stays_below_256_KiB_unless_one_record_is_bigger);
         tcase_add_test(tests, a_bare_acknowledgement_leaves_after_five_milliseconds);
         tcase_add_test(tests, an_acknowledgement_does_not_wait_when_much_is_owed);
+        tcase_add_test(tests, no_frame_confirms_what_came_after_a_task_in_it_that_names_another);
         tcase_add_test(tests, what_a_frame_confirms_is_told_before_its_records);
         tcase_add_test(tests, a_grant_leaves_without_records_and_is_told_once);
         tcase_add_test(tests, an_idle_link_costs_one_exchange_in_four_tenths_of_the_limit);
