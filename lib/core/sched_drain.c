@@ -111,6 +111,12 @@ static void ask_again(struct sc_list *asks, const struct sched_link *l, struct s
         }
 }
 
+static sc_ns deadline_of(const struct sc_sched *s, uint64_t ms)
+{
+        const uint64_t most = SC_NEVER / SC_MS;
+        return ms > 0 ? sc_ns_add(s->now, sc_ns_from_ms((int64_t)(ms < most ? ms : most))) : SC_NEVER;
+}
+
 /* False: no memory to remember it. */
 static bool ask(struct sc_sched *s, struct sc_list *asks, const struct sched_link *l, const struct sc_drain *m,
                 struct sc_out *out)
@@ -120,7 +126,9 @@ static bool ask(struct sc_sched *s, struct sc_list *asks, const struct sched_lin
                 return false;
         ask_again(asks, l, out);
         forget_of(s, asks, l->id);
-        *d = (struct sched_drain){ .admin = l->id, .answer = { .ticket = m->ticket, .worker = m->worker } };
+        *d = (struct sched_drain){ .admin   = l->id,
+                                   .late_at = deadline_of(s, m->deadline_ms),
+                                   .answer  = { .ticket = m->ticket, .worker = m->worker } };
         sc_list_init(&d->link);
         sc_list_add_tail(asks, &d->link);
         return true;
@@ -179,6 +187,17 @@ void sc_sched_on_drain(struct sc_sched *s, struct sched_link *l, const struct sc
                 refuse(l, m, SC_E_NOMEM, out);
 }
 
+void sc_sched_drain_again(struct sc_sched *s, struct sched_worker *w, struct sc_out *out)
+{
+        const struct sched_drain *d = kept_of(s, w->id);
+        if (!d || !w->leaves || d->answer.status != SC_E_UNREACHABLE)
+                return;
+        sc_sched_leaves(s, w);
+        const sc_ns left = d->late_at > s->now ? d->late_at - s->now : 0;
+        sc_out_send(out, w->link, SC_MSG_LEAVE)->leave.deadline_ms =
+                d->late_at == SC_NEVER ? 0 : (uint64_t)(left / SC_MS) + 1;
+}
+
 static uint64_t ms_since(const struct sc_sched *s, sc_ns then)
 {
         return (uint64_t)((s->now - then) / SC_MS);
@@ -211,10 +230,7 @@ bool sc_sched_is_stopping(const struct sc_sched *s)
 
 void sc_sched_stop_begin(struct sc_sched *s, uint64_t deadline_ms)
 {
-        const uint64_t most = SC_NEVER / SC_MS;
-        const uint64_t ms   = deadline_ms < most ? deadline_ms : most;
-        if (ms > 0)
-                s->stop.late_at = sc_ns_min(s->stop.late_at, sc_ns_add(s->now, sc_ns_from_ms((int64_t)ms)));
+        s->stop.late_at = sc_ns_min(s->stop.late_at, deadline_of(s, deadline_ms));
         if (s->stop.phase != SCHED_SERVES)
                 return;
         s->stop.phase = SCHED_DRAINS;

@@ -18,6 +18,7 @@ struct sched_worker;
 struct sched_drain {
         struct sc_list    link;
         sc_link_id        admin;
+        sc_ns             late_at; /* SC_NEVER: no deadline */
         struct sc_drained answer; /* so far its ticket and worker, then all */
         char              name[SC_NAME_MAX + 1];
 };
@@ -51,6 +52,8 @@ void sc_sched_drains_run(struct sc_sched *s, struct sc_out *out); /* at the end 
 void sc_sched_on_drain(struct sc_sched *s, struct sched_link *l, const struct sc_drain *m, struct sc_out *out);
 void sc_sched_leaves(struct sc_sched *s, struct sched_worker *w); /* it is to, or says so itself */
 void sc_sched_left(struct sc_sched *s, struct sched_worker *w, bool in_order);
+/* It is here again, and may have been lost while it was to leave. */
+void sc_sched_drain_again(struct sc_sched *s, struct sched_worker *w, struct sc_out *out);
 void sc_sched_leave_count(struct sched_worker *w, enum sched_leave_count what);
 
 void  sc_sched_stop_begin(struct sc_sched *s, uint64_t deadline_ms); /* 0: none */

@@ -181,6 +181,7 @@ bool sc_sched_worker_up(struct sc_sched *s, struct sched_link *l, const struct s
         sc_sched_crew_live(s, w->crew, true);
         sc_list_add_tail(&s->todo_workers, &w->todo);
         sc_sched_welcome(s, l, 0, out);
+        sc_sched_drain_again(s, w, out);
         return true;
 }
 

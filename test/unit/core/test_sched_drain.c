@@ -162,6 +162,27 @@ START_TEST(a_worker_that_dies_while_it_drains_is_told_of_with_what_it_had)
 }
 END_TEST
 
+START_TEST(a_worker_that_was_lost_while_it_drained_is_asked_again_when_it_comes_back)
+{
+        begin_leaving();
+        drain(A, 1, WORKER, 5000);
+        rig.now += 2 * SC_S;
+        down(W);
+        drained(A, 1, SC_E_UNREACHABLE);
+        leaver_up(W2, WORKER, 1, 2);
+        ck_assert_uint_eq(sent(W2, SC_MSG_LEAVE)->leave.deadline_ms, 3001);
+        ck_assert_uint_eq(sends(W2, SC_MSG_ASSIGN), 0);
+        down(W2);
+        rig.now += 9 * SC_S;
+        leaver_up(W2, WORKER, 1, 2);
+        ck_assert_uint_eq(sent(W2, SC_MSG_LEAVE)->leave.deadline_ms, 1);
+        leaver_up(W, WORKER2, 1, 2); /* another one is not meant */
+        ck_assert_uint_eq(sends(W, SC_MSG_LEAVE), 0);
+        ck_assert_uint_eq(sends(W, SC_MSG_ASSIGN), 2);
+        teardown();
+}
+END_TEST
+
 /* Whoever has it is to leave, and lets go of it: more often than losses or retries would allow. */
 START_TEST(a_released_run_is_made_again_elsewhere_and_costs_nothing)
 {
@@ -511,6 +532,7 @@ int main(void)
         tcase_add_test(tests, each_of_whom_nobody_can_wait_for_has_its_answer_at_once);
         tcase_add_test(tests, all_who_ask_are_told_and_who_asks_again_once);
         tcase_add_test(tests, a_worker_that_dies_while_it_drains_is_told_of_with_what_it_had);
+        tcase_add_test(tests, a_worker_that_was_lost_while_it_drained_is_asked_again_when_it_comes_back);
         tcase_add_test(tests, a_released_run_is_made_again_elsewhere_and_costs_nothing);
         tcase_add_test(tests, a_released_run_that_was_being_cancelled_ends_cancelled);
         tcase_add_test(tests, a_released_run_past_its_deadline_is_not_made_again);
