@@ -124,7 +124,9 @@ static uint64_t reasons(const struct sim *w, const struct joined *j, const struc
         uint64_t set = BIT(SC_WHY_ALL_FULL) | BIT(SC_WHY_MEMORY);
         if (!w->config.calm)
                 set |= BIT(SC_WHY_LAST_CHANCE);
-        if (w->config.allocate != SC_ALLOCATE_CAPABILITY)
+        /* For what others need that come before it, or because they are long. */
+        const bool spread = w->config.allocate == SC_ALLOCATE_SPREAD;
+        if (spread || (w->config.needs && w->config.allocate != SC_ALLOCATE_CAPABILITY))
                 set |= BIT(SC_WHY_WITHHELD);
         return set;
 }
