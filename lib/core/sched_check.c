@@ -2,7 +2,7 @@
  * Every invariant of the scheduler, found by walking everything and counting again.  For tests and
  * the simulator: it costs as much as there is.
  */
-#include "sched_state.h"
+#include "sched_explain.h"
 
 #include "sc_assert.h"
 
@@ -273,5 +273,6 @@ void sc_sched_check(const struct sc_sched *s)
         sc_sched_check_amounts(s);
         bulks_check(s);
         sc_sched_graph_check(s);
+        sc_sched_attempts_check(s);
         sc_sched_drains_check(s);
 }

@@ -7,7 +7,7 @@
 #include "sched_key.h"
 
 #include "sc_assert.h"
-#include "sched_state.h"
+#include "sched_explain.h"
 
 /* ---- those that have joined --------------------------------------------------------------------*/
 
@@ -108,7 +108,7 @@ static void hand_over(struct sc_sched *s, struct sched_key *k, struct sched_task
         const uint32_t           worker = from->worker, next = from->link[SCHED_AT].next;
         struct sched_plan       *old = sc_sched_plan(from), *plan = sc_sched_plan(to);
         const bool               claim = state == SC_STATE_BACKOFF && old->wake_at == SC_NEVER;
-        const sc_ns              wake = old->wake_at, limit = old->limit_at;
+        const sc_ns              wake = old->wake_at, limit = old->limit_at, held_since = from->held_since;
         SC_ASSERT(k->leader == from->self && to->state == SC_STATE_JOINED);
         sc_sched_move(s, from, SC_MOVE_JOIN);
         if (state == SC_STATE_BACKOFF && old->retried == 0)
@@ -120,6 +120,7 @@ static void hand_over(struct sc_sched *s, struct sched_key *k, struct sched_task
         to->losses      = from->losses;
         to->last_worker = from->last_worker;
         to->recalled_ms = from->recalled_ms;
+        sc_sched_attempts_move(s, from, to);
         to->flags |= flags & (SCHED_CHARGED | SCHED_ANSWERED);
         from->flags &= (uint16_t)~(SCHED_CHARGED | SCHED_ANSWERED);
         plan->retried  = old->retried;
@@ -129,6 +130,7 @@ static void hand_over(struct sc_sched *s, struct sched_key *k, struct sched_task
                 plan->queue_at = plan->wake_at = SC_NEVER;
         if (sc_task_is_held(state)) {
                 take_run(s, to, plan, worker, flags, next, state == SC_STATE_RECALLING);
+                to->held_since = held_since;
         } else if (state == SC_STATE_BACKOFF && plan->retried > 0) {
                 plan->wake_at = wake;
                 sc_sched_move(s, to, SC_MOVE_DELAY);

@@ -138,8 +138,7 @@ static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, boo
         SC_ASSERT(!sc_sched_share_capped(&lane->client->tenant->share));
         t->run               = ++s->runs;
         t->attempt++;
-        t->worker      = w->self;
-        t->last_worker = w->id;
+        t->worker = w->self;
         t->flags &= (uint16_t)~(SCHED_STARTED | SCHED_CHARGED | SCHED_FORCED | SCHED_ANSWERED);
         sc_sched_charge(s, t, in_turn);
         sc_sched_move(s, t, SC_MOVE_PLACE);

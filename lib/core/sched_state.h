@@ -102,6 +102,12 @@ static inline bool sc_sched_share_capped(const struct sched_share *share)
         return share->running_max > 0 && share->running >= share->running_max;
 }
 
+/* Where its last run was, or is. */
+static inline uint64_t sc_sched_last_worker(const struct sc_sched *s, const struct sched_task *t)
+{
+        return sc_task_is_held(t->state) ? sc_sched_worker(s, t->worker)->id : t->last_worker;
+}
+
 /* As sc_heap_top, where a call would cost more than what it does. */
 static inline void *sc_sched_top(const struct sc_heap *heap)
 {
@@ -361,5 +367,6 @@ void sc_sched_on_output(struct sc_sched *s, struct sched_worker *w, const struct
 void sc_sched_on_output_ack(struct sc_sched *s, struct sched_link *l, const struct sc_output_ack *m,
                             struct sc_out *out);
 void sc_sched_on_query(struct sc_sched *s, struct sched_link *l, const struct sc_query_msg *m, struct sc_out *out);
+void sc_sched_reply_drop(struct sc_sched *s); /* what the last answer lent is not needed any more */
 
 #endif
