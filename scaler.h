@@ -176,7 +176,8 @@ typedef struct scaler_runtime_options {
         int32_t                 log_level;   /* scaler_log_level */
         bool                    host_driven; /* no thread: the host calls scaler_runtime_turn() */
         int64_t                 memory_max;  /* bytes this runtime may hold; 0: no limit.  A quarter is kept for what is
-                                              * under way: submits are SCALER_E_FULL while the rest is in use */
+                                              * under way: submits are SCALER_E_FULL while the rest is in use.  Of a
+                                              * runtime with a scheduler at least 4 MiB */
 } scaler_runtime_options;
 
 /* [any] Makes a runtime and, unless it is host driven, its thread.  Borrows options (NULL: all defaults), gives.

@@ -214,12 +214,12 @@ static uint32_t larger(uint64_t a, uint64_t b)
         return most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 }
 
-/* What an idle client keeps.  Who was given less than usual is one of many, or at a small scheduler: others
- * may wait for what it does not use. */
+/* What an idle client keeps.  Who was given less than usual is one of many, at a small scheduler or of a tenant that
+ * may have few: others may wait for what it does not use, and be more of them than there are tasks to be had. */
 static uint32_t kept_tasks(const struct sc_cli *c)
 {
         const uint64_t used = 2 * (uint64_t)c->pending;
-        return larger(used, c->grant_tasks >= SC_CLI_IDLE_TASKS ? SC_CLI_IDLE_TASKS : 1);
+        return larger(used, c->grant_tasks >= SC_CLI_IDLE_TASKS ? SC_CLI_IDLE_TASKS : 0);
 }
 
 static uint32_t kept_kib(const struct sc_cli *c)

@@ -46,6 +46,10 @@ struct sc_sched_options {
         char     name[SC_NAME_MAX + 1];
 };
 
+/* With a budget below this, what must be there whatever comes, such as room for a task of the largest size and its
+ * result, would be more than half of it. */
+enum { SC_SCHED_BUDGET_LEAST = 4 << 20 };
+
 /* NULL: out of memory. */
 struct sc_sched *sc_sched_create(struct sc_mem *mem, const struct sc_sched_options *options);
 void             sc_sched_destroy(struct sc_sched *s);

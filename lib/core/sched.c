@@ -447,6 +447,7 @@ static void lists_init(struct sc_sched *s)
         struct sc_list *const lists[] = {
                 &s->touched, &s->todo_workers, &s->todo_clients, &s->lost_clients,
                 &s->hungry,  &s->dead_workers, &s->dead_clients, &s->idle_tallies, &s->bulks,
+                &s->lowering,
         };
         for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
                 sc_list_init(lists[i]);

@@ -329,7 +329,7 @@ static uint32_t waiting(const struct sched_worker *w)
         return w->assigned - w->held;
 }
 
-void sc_sched_runs_join(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set)
+void sc_sched_runs_join(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set, bool started)
 {
         struct sched_runs *runs   = sc_sched_runs(w, set->self);
         const uint32_t     before = waiting(w);
@@ -342,6 +342,7 @@ void sc_sched_runs_join(struct sc_sched *s, struct sched_worker *w, const struct
                         w->crew->mixed++;
         }
         runs->assigned++;
+        runs->started += started;
         w->assigned++;
         if (sc_sched_fits(s, w, set))
                 hold(s, w, runs, true);
@@ -349,12 +350,13 @@ void sc_sched_runs_join(struct sc_sched *s, struct sched_worker *w, const struct
                 s->excess += waiting(w) - before;
 }
 
-void sc_sched_runs_leave(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set)
+void sc_sched_runs_leave(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set, bool started)
 {
         struct sched_runs *runs   = sc_sched_runs(w, set->self);
         const uint32_t     before = waiting(w);
         SC_ASSERT(runs && runs->assigned > 0);
         w->assigned--;
+        runs->started -= started;
         bool released = --runs->assigned < runs->holders;
         if (released)
                 hold(s, w, runs, false);

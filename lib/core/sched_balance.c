@@ -77,10 +77,28 @@ struct claims {
         uint32_t                len, wanted;
 };
 
+/* It has begun what was to wait, and so has what was to hold wait: which one of those, it does not say. */
+static bool is_out_of_step(const struct sched_worker *w)
+{
+        for (uint32_t i = 0; i < w->runs_len; i++)
+                if (w->runs[i].started > w->runs[i].holders)
+                        return true;
+        return false;
+}
+
+/* Of one that is not reported to run. */
 static bool waits(const struct sc_sched *s, const struct sched_worker *from, const struct sched_task *t)
 {
         const struct sched_runs *runs = sc_sched_runs(from, sc_sched_set_of(s, t)->self);
-        return runs->assigned > runs->holders + runs->recalling;
+        return runs->assigned > runs->holders + runs->recalling || is_out_of_step(from);
+}
+
+/* Where only tasks count, what comes back goes to who has fewest: that must not be who it came from. */
+static bool would_return(const struct sc_sched *s, const struct sched_worker *from, const struct sched_worker *idle,
+                         const struct claims *claims)
+{
+        return s->opt.allocate == SC_ALLOCATE_CAPABILITY &&
+               idle->assigned + claims->len + 1 >= from->assigned - from->recalling;
 }
 
 /* False: enough was seen for this step. */
@@ -88,7 +106,8 @@ static bool recall_from(struct sc_sched *s, struct sched_worker *from, struct sc
                         struct claims *claims, struct sc_out *out)
 {
         uint32_t at = from->unstarted.tail;
-        while (at != SCHED_NONE && claims->len < claims->wanted && surplus(from) > 0) {
+        while (at != SCHED_NONE && claims->len < claims->wanted && surplus(from) > 0 &&
+               !would_return(s, from, idle, claims)) {
                 struct sched_task *t = sc_sched_row(s, at);
                 at                   = t->link[SCHED_AT].prev;
                 if (++s->visits >= SC_ROWS_MAX || out->len >= SC_EFFECTS_MAX - SCHED_ROOM_BALANCE)

@@ -124,7 +124,7 @@ static void placed_check(const struct sc_sched *s, const struct sched_class *c)
                         continue;
                 const enum sched_takes takes = sc_sched_takes(s, w, c);
                 SC_ASSERT(takes != SCHED_NOW);
-                SC_ASSERT(takes == SCHED_NOT || s->needy_active > 0);
+                SC_ASSERT(takes == SCHED_NOT || s->needy_active > 0 || s->long_active > 0);
         }
 }
 
@@ -149,15 +149,16 @@ static uint32_t class_check(const struct sc_sched *s, const struct sched_class *
 
 static void entries_check(const struct sc_sched *s)
 {
-        uint32_t loose = 0, stuck = 0, needy = 0;
+        uint32_t loose = 0, stuck = 0, needy = 0, longs = 0;
         for (uint32_t i = 0; i < s->active_len; i++) {
                 const struct sched_entry *e = &s->active[i];
                 SC_ASSERT(e->class->active == i);
                 loose += !e->dry && !e->stuck;
                 stuck += e->stuck;
                 needy += e->class->set->self != 0;
+                longs += e->class->function->expected >= SCHED_LONG;
         }
-        SC_ASSERT(loose == s->loose && stuck == s->stuck && needy == s->needy_active);
+        SC_ASSERT(loose == s->loose && stuck == s->stuck && needy == s->needy_active && longs == s->long_active);
 }
 
 /* ---- shares ------------------------------------------------------------------------------------*/
@@ -234,16 +235,18 @@ void sc_sched_check_lanes(const struct sc_sched *s)
 static void runs_check(const struct sc_sched *s, const struct sched_worker *w, const struct sched_runs *runs)
 {
         const struct sched_queue *const queues[] = { &w->started, &w->unstarted };
-        uint32_t                        assigned = 0, recalling = 0;
+        uint32_t                        assigned = 0, recalling = 0, started = 0;
         for (size_t q = 0; q < 2; q++) {
                 for (uint32_t at = queues[q]->head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_AT].next) {
                         const struct sched_task *t    = sc_sched_row(s, at);
                         const bool               mine = sc_sched_set_of(s, t)->self == runs->set;
                         assigned += mine;
                         recalling += mine && t->state == SC_STATE_RECALLING;
+                        started += mine && q == 0;
                 }
         }
         assigned += runs->set == 0 ? w->kept : 0; /* what those need whose task has ended is not known any more */
+        SC_ASSERT(runs->started == started + (runs->set == 0 ? w->kept : 0));
         SC_ASSERT(runs->assigned == assigned && runs->recalling == recalling && runs->holders <= assigned);
         SC_ASSERT(runs->assigned == runs->holders || !sc_sched_fits(s, w, sc_sched_set(s, runs->set)));
         SC_ASSERT(assigned > 0 || runs == w->runs);

@@ -84,17 +84,30 @@ void sc_sched_function_drop(struct sc_sched *s, struct sched_function *f)
         sc_mem_release(s->mem, f, sizeof *f + f->name_len);
 }
 
+/* Nobody is left for whose sake others were not let behind others. */
+static void unstick_all(struct sc_sched *s)
+{
+        for (uint32_t i = 0; i < s->active_len && s->stuck > 0; i++)
+                sc_sched_entry_stuck(s, &s->active[i], false);
+}
+
 /* An exponentially weighted mean.  Who turns out not to be long after all may be queued again. */
 void sc_sched_measured(struct sc_sched *s, struct sched_function *f, sc_ns took)
 {
         const bool was_long = f->expected >= SCHED_LONG;
         f->expected += (took - f->expected) / 8;
-        if (!was_long || f->expected >= SCHED_LONG)
+        const bool is_long = f->expected >= SCHED_LONG;
+        if (was_long == is_long)
                 return;
         for (const struct sched_class *c = f->first; c; c = c->next) {
-                if (c->active != SCHED_NONE)
+                if (c->active == SCHED_NONE)
+                        continue;
+                s->long_active += is_long ? 1 : UINT32_MAX;
+                if (was_long)
                         sc_sched_entry_stuck(s, &s->active[c->active], false);
         }
+        if (was_long && s->long_active == 0)
+                unstick_all(s);
 }
 
 /* ---- classes -----------------------------------------------------------------------------------*/
@@ -230,13 +243,6 @@ void sc_sched_entry_forget(struct sc_sched *s, struct sched_class *c)
         sc_sched_entry_dry(s, e, false);
 }
 
-/* Nobody is left for whose sake others were not let behind their like. */
-static void unstick_all(struct sc_sched *s)
-{
-        for (uint32_t i = 0; i < s->active_len && s->stuck > 0; i++)
-                sc_sched_entry_stuck(s, &s->active[i], false);
-}
-
 void sc_sched_activate(struct sc_sched *s, struct sched_class *c)
 {
         bool wanted = c->ready > 0 && c->crews > 0;
@@ -248,6 +254,7 @@ void sc_sched_activate(struct sc_sched *s, struct sched_class *c)
                 s->active[c->active]   = (struct sched_entry){
                         .class = c, .set = c->set->self, .function = c->function->self };
                 s->needy_active += c->set->self != 0;
+                s->long_active += c->function->expected >= SCHED_LONG;
                 s->loose++;
                 return;
         }
@@ -257,7 +264,10 @@ void sc_sched_activate(struct sc_sched *s, struct sched_class *c)
         *e               = s->active[--s->active_len];
         e->class->active = c->active;
         c->active        = SCHED_NONE;
-        if (c->set->self != 0 && --s->needy_active == 0)
+        const bool needy = c->set->self != 0, is_long = c->function->expected >= SCHED_LONG;
+        s->needy_active -= needy;
+        s->long_active -= is_long;
+        if ((needy && s->needy_active == 0) || (is_long && s->long_active == 0))
                 unstick_all(s);
 }
 

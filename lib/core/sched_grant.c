@@ -147,6 +147,31 @@ static void file(struct sc_sched *s, struct sched_client *c)
                 sc_list_add_tail(&s->hungry, &c->hungry);
 }
 
+/* Down to what it wants, or what its rows need as long as they are there.  It does not ask for more before it is told
+ * as little as it wanted, so what its rows leave is given back as they go. */
+static bool lower(struct sc_sched *s, struct sched_client *c)
+{
+        uint32_t tasks = c->want < c->grant ? c->want : c->grant;
+        uint32_t kib   = c->want_kib < c->kib ? c->want_kib : c->kib;
+        tasks          = tasks > c->mine.len ? tasks : smaller(c->mine.len, c->grant);
+        kib            = kib > kib_needed(c) ? kib : smaller(kib_needed(c), c->kib);
+        bool lowered   = tasks < c->grant || kib < c->kib;
+        c->lowering    = tasks > c->want || kib > c->want_kib;
+        set(s, c, tasks, kib);
+        return lowered;
+}
+
+static void lower_some(struct sc_sched *s, struct sc_out *out)
+{
+        while (!sc_list_empty(&s->lowering) && out->len < SC_EFFECTS_MAX - 1) {
+                struct sched_client *c = SC_CONTAINER(s->lowering.next, struct sched_client, hungry);
+                sc_list_remove(&c->hungry);
+                if (lower(s, c))
+                        sc_sched_grant_tell(s, c, out);
+        }
+        s->more = s->more || !sc_list_empty(&s->lowering);
+}
+
 /* A client that wants less is bound by that at once: it has said so.  What it has confirmed it does not count, so that
  * goes first: else it would be answered by more than it wants, and take that for an answer to something before. */
 void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct sc_want *m, struct sc_out *out)
@@ -157,12 +182,7 @@ void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct s
         c->want_kib    = m->kib;
         c->least       = smaller(m->least_tasks, c->want);
         c->least_kib   = smaller(m->least_kib, c->want_kib);
-        uint32_t tasks = c->want < c->grant ? c->want : c->grant;
-        uint32_t kib   = c->want_kib < c->kib ? c->want_kib : c->kib;
-        tasks          = tasks > c->mine.len ? tasks : smaller(c->mine.len, c->grant);
-        kib            = kib > kib_needed(c) ? kib : smaller(kib_needed(c), c->kib);
-        bool lowered   = tasks < c->grant || kib < c->kib;
-        set(s, c, tasks, kib);
+        bool lowered   = lower(s, c);
         if (!raise(s, c, out) && lowered)
                 sc_sched_grant_tell(s, c, out);
         file(s, c);
@@ -183,6 +203,7 @@ void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_
         uint32_t tasks = smaller(smaller(usual, most), tasks_for(s, c));
         uint32_t kib   = smaller(SCHED_KIB_FIRST, first_share(free_kib(s)));
         c->want        = c->want_kib = c->least = c->least_kib = 0;
+        c->lowering    = false;
         set(s, c, c->grant + tasks, c->kib + kib);
         /* Whoever gets nothing at all is served when there is something again. */
         c->want     = c->grant == 0 ? 1 : c->want;
@@ -204,8 +225,11 @@ void sc_sched_grant_more(struct sc_sched *s, struct sched_client *c, struct sc_o
 
 void sc_sched_grant_shrink(struct sc_sched *s, struct sched_client *c)
 {
-        if (c->link != 0 && !c->doomed)
+        if (c->link != 0 && !c->doomed) {
+                if (c->lowering && sc_list_empty(&c->hungry))
+                        sc_list_add_tail(&s->lowering, &c->hungry);
                 return;
+        }
         set(s, c, smaller(c->mine.len, c->grant), smaller(kib_needed(c), c->kib));
         file(s, c);
 }
@@ -214,6 +238,7 @@ void sc_sched_grant_shrink(struct sc_sched *s, struct sched_client *c)
 void sc_sched_grants_round(struct sc_sched *s, struct sc_out *out)
 {
         struct sc_list round;
+        lower_some(s, out);
         if (!s->grants_freed || sc_list_empty(&s->hungry))
                 return;
         s->grants_freed = false;

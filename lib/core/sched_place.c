@@ -27,10 +27,24 @@ void sc_sched_roomy_moved(void *item, size_t position)
         ((struct sched_worker *)item)->position = position;
 }
 
+/* Where others have come to wait for what they need, they must not keep slots idle when it wants fewer than it did.  At
+ * least one of its credit is no slot: with as many as that begun all it can still use may be taken. */
+static bool may_begin(const struct sched_worker *w)
+{
+        return w->held < w->slots && w->held + 1 < w->credit && w->assigned < w->credit_most;
+}
+
 bool sc_sched_has_room(const struct sched_worker *w)
 {
         return !w->gone && !w->joining && !w->draining && !w->alone && w->reserved == SCHED_NONE &&
-               w->assigned < w->credit;
+               (w->assigned < w->credit || may_begin(w));
+}
+
+/* Of long runs a slot has at most one waiting, whatever else that is. */
+static bool is_too_long(const struct sc_sched *s, const struct sched_worker *w, const struct sched_class *c)
+{
+        return s->opt.allocate == SC_ALLOCATE_SPREAD && c->function->expected >= SCHED_LONG &&
+               w->assigned >= 2 * w->slots;
 }
 
 enum sched_takes sc_sched_takes(const struct sc_sched *s, const struct sched_worker *w, const struct sched_class *c)
@@ -41,11 +55,10 @@ enum sched_takes sc_sched_takes(const struct sc_sched *s, const struct sched_wor
                 return SCHED_NOW;
         if (w->held >= w->slots && c->set->self != 0 && w->runs_len == 1)
                 return SCHED_NOT;
-        const bool is_long = s->opt.allocate == SC_ALLOCATE_SPREAD && c->function->expected >= SCHED_LONG;
-        if (is_long && w->assigned >= 2 * w->slots)
-                return SCHED_NOT;
         if (sc_sched_fits(s, w, c->set))
                 return SCHED_NOW;
+        if (is_too_long(s, w, c))
+                return SCHED_NOT;
         if (w->assigned - w->held + w->slots >= w->credit)
                 return SCHED_NOT; /* the rest of its credit is for the slots that are free */
         const struct sched_runs *runs = sc_sched_runs(w, c->set->self);
@@ -124,10 +137,13 @@ static bool may_place(struct sc_sched *s, const struct sc_out *out)
         return false;
 }
 
-/* Whose turn it is: the head of a lane, for its share or, if not in turn, for its age. */
+/* Whose turn it is: the head of a lane, for its share or, if not in turn, for its age.  What is below that level comes
+ * before it if it is older than that, as of priority 0. */
 struct turn {
         struct sched_lane *lane; /* NULL: nobody's */
         bool               in_turn;
+        int32_t            level;
+        int64_t            age;
 };
 
 static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, bool in_turn, struct sc_out *out)
@@ -357,43 +373,78 @@ static struct sched_entry *first_of(struct sc_sched *s, struct asker who, enum s
         return best;
 }
 
-/* The oldest of a lower priority whose waiting has made it higher than that. */
-static struct sched_lane *aged(struct sc_sched *s, struct asker who, int32_t priority, enum sched_takes how)
+static uint64_t order_of(const struct sc_sched *s, const struct sched_lane *lane)
 {
-        struct sched_lane *best = NULL;
-        int64_t            most = s->now - priority * s->opt.aging;
+        return sc_sched_row(s, sc_sched_ready_head(s, lane))->order;
+}
+
+/* Instead of what is in turn the oldest of a lower priority whose waiting has made it higher than that; of those as old
+ * the first that came. */
+static void take_aged(struct sc_sched *s, struct asker who, enum sched_takes how, struct turn *turn)
+{
         for (uint32_t i = 0; i < s->active_len; i++) {
                 const struct sched_entry *e = &s->active[i];
                 int64_t                   age;
                 if (!is_asked(e, who))
                         continue;
-                struct sched_lane *lane = sc_sched_class_oldest(s, e->class, priority, &age);
-                if (!lane || age >= most || (who.w && sc_sched_takes(s, who.w, e->class) < how))
+                struct sched_lane *lane = sc_sched_class_oldest(s, e->class, turn->level, &age);
+                if (!lane || age > turn->age || (who.w && sc_sched_takes(s, who.w, e->class) < how))
                         continue;
-                best = lane;
-                most = age;
+                if (age == turn->age && (turn->in_turn || order_of(s, lane) > order_of(s, turn->lane)))
+                        continue;
+                turn->lane    = lane;
+                turn->in_turn = false;
+                turn->age     = age;
         }
-        return best;
 }
 
-/* Something that would come before the class waits for what its runs hold at the worker: then they get no followers,
- * or that would never be free. */
-static bool is_withheld(struct sc_sched *s, const struct sched_worker *w, const struct sched_class *c)
+static bool ages(const struct sc_sched *s)
 {
-        if (s->needy_active == 0)
+        return s->uneven > 0 && s->opt.aging != SC_NEVER;
+}
+
+/* Whether something in it would come before that turn, if both could be placed. */
+static bool comes_before(struct sc_sched *s, const struct sched_entry *e, const struct turn *turn,
+                         const struct sched_entry *own)
+{
+        int64_t age;
+        if (ages(s) && sc_sched_class_oldest(s, e->class, turn->level, &age) && age < turn->age)
+                return true;
+        if (turn->in_turn)
+                return goes_before(e, own);
+        return e->priority > turn->level && turn->age >= s->now - e->priority * s->opt.aging;
+}
+
+/* It waits for what runs of the set hold at the worker, or for fewer to wait there. */
+static bool is_kept_out(const struct sc_sched *s, const struct sched_worker *w, const struct sched_entry *e,
+                        const struct sched_set *set)
+{
+        if (e->dry || !sc_sched_serves(w->crew, e->set, e->function) || sc_sched_fits(s, w, e->class->set))
                 return false;
-        struct sched_entry own = { .class = c->active != SCHED_NONE ? s->active[c->active].class : NULL };
-        if (!own.class || !look(s, &s->active[c->active]))
+        return is_too_long(s, w, e->class) ||
+               (e->class->set != set && sc_sched_fits_without(s, w, e->class->set, set));
+}
+
+/* Whether more may only wait with regard to what others need or how long they take. */
+static bool is_mixed(const struct sc_sched *s)
+{
+        return s->needy_active > 0 || s->long_active > 0;
+}
+
+/* Something that would come before it is kept out by its like: then they get no followers at the worker, or that would
+ * be kept out for ever. */
+static bool is_withheld(struct sc_sched *s, const struct sched_worker *w, const struct turn *turn)
+{
+        const struct sched_class *c = turn->lane->class;
+        if (!is_mixed(s) || c->active == SCHED_NONE || !look(s, &s->active[c->active]))
                 return false;
-        own = s->active[c->active];
+        const struct sched_entry own     = s->active[c->active];
+        const bool               by_keys = turn->in_turn && !ages(s); /* which then say at once who comes later */
         for (uint32_t i = 0; i < s->active_len; i++) {
                 struct sched_entry *e = &s->active[i];
-                if (e->dry || e->set == own.set || (e->known && !goes_before(e, &own)))
+                if (by_keys && e->known && !goes_before(e, &own))
                         continue;
-                if (!sc_sched_serves(w->crew, e->set, e->function) || sc_sched_fits(s, w, e->class->set) ||
-                    !sc_sched_fits_without(s, w, e->class->set, c->set) || !look(s, e))
-                        continue;
-                if (goes_before(e, &own))
+                if (is_kept_out(s, w, e, c->set) && look(s, e) && comes_before(s, e, turn, &own))
                         return true;
         }
         return false;
@@ -403,12 +454,16 @@ static struct turn next_turn(struct sc_sched *s, struct asker who)
 {
         enum sched_takes          how;
         const struct sched_entry *e = first_of(s, who, &how);
-        if (!e || (how == SCHED_BEHIND && is_withheld(s, who.w, e->class)))
+        if (!e)
                 return (struct turn){ .lane = NULL };
-        struct sched_lane *old = NULL;
-        if (s->uneven > 0 && s->opt.aging != SC_NEVER)
-                old = aged(s, who, e->priority, how);
-        return old ? (struct turn){ old, false } : (struct turn){ e->lane, true };
+        struct turn turn = { .lane = e->lane, .in_turn = true, .level = e->priority };
+        if (ages(s)) {
+                turn.age = s->now - e->priority * s->opt.aging;
+                take_aged(s, who, how, &turn);
+        }
+        if (how == SCHED_BEHIND && is_withheld(s, who.w, &turn))
+                turn.lane = NULL;
+        return turn;
 }
 
 /* ---- and where it goes -------------------------------------------------------------------------*/
@@ -435,8 +490,9 @@ static struct sched_worker *best_of(struct sc_sched *s, const struct sched_crew 
         return best;
 }
 
-static struct sched_worker *find_worker(struct sc_sched *s, const struct sched_class *c, enum sched_takes *how)
+static struct sched_worker *find_worker(struct sc_sched *s, const struct turn *turn, enum sched_takes *how)
 {
+        const struct sched_class *c    = turn->lane->class;
         const struct sched_crew *first = sc_sched_top(&s->roomy);
         struct sched_worker     *best  = sc_sched_top(&first->roomy);
         *how                           = sc_sched_takes(s, best, c);
@@ -450,7 +506,7 @@ static struct sched_worker *find_worker(struct sc_sched *s, const struct sched_c
                         best = best_of(s, crew, c, best, how);
         }
         s->visits += (uint32_t)(s->roomy.len / 16);
-        return *how == SCHED_BEHIND && is_withheld(s, best, c) ? NULL : best;
+        return *how == SCHED_BEHIND && is_withheld(s, best, turn) ? NULL : best;
 }
 
 static uint32_t run_length(const struct sc_sched *s, const struct sched_class *c)
@@ -478,7 +534,7 @@ static void hand_out(struct sc_sched *s, struct sched_worker *w, struct turn tur
                 if (--count == 0 || c->ready == c->ready_alone || !may_place(s, out))
                         return;
                 const enum sched_takes takes = sc_sched_takes(s, w, c);
-                if (takes == SCHED_NOT || (takes == SCHED_BEHIND && s->needy_active > 0))
+                if (takes == SCHED_NOT || (takes == SCHED_BEHIND && is_mixed(s)))
                         return;
                 turn.lane = sc_sched_class_pick(s, c);
                 if (!turn.lane || turn.lane->priority != priority)
@@ -539,7 +595,7 @@ static void place_others(struct sc_sched *s, struct sc_out *out)
                         break;
                 enum sched_takes     how;
                 struct sched_class  *c = turn.lane->class;
-                struct sched_worker *w = find_worker(s, c, &how);
+                struct sched_worker *w = find_worker(s, &turn, &how);
                 if (w && how == SCHED_BEHIND && s->needy_active > 0)
                         turn = next_turn(s, (struct asker){ w, false }); /* it may have something that need not wait */
                 if (w && turn.lane)

@@ -189,9 +189,11 @@ struct sched_set {
         struct sched_amount amount[]; /* and the text */
 };
 
-/* Runs of one set at one worker.  `holders` of them hold its amounts, the others wait for one of those to end. */
+/* Runs of one set at one worker.  `holders` of them hold its amounts, the others wait for one of those to end.
+ * `started` ones are reported to run, or kept: when there are more of those than hold, the worker has come to begin
+ * them in place of some that were to hold. */
 struct sched_runs {
-        uint32_t set, assigned, holders, recalling;
+        uint32_t set, assigned, holders, recalling, started;
 };
 
 /* Workers that offer the same: functions and amounts. */
@@ -319,6 +321,7 @@ struct sched_worker {
         uint64_t           id, serial;
         sc_link_id         link; /* 0: gone */
         uint32_t           self, slots, credit, recalling;
+        uint32_t           credit_most; /* that it ever told; more would be nonsense to it */
         uint32_t           assigned; /* runs it has: those of rows, and `kept` */
         uint32_t           kept;     /* runs it has not answered for, whose tasks ended without it */
         struct sched_queue started, unstarted;
@@ -381,6 +384,7 @@ struct sched_client {
         uint32_t           stale;  /* first of `ended`: results that an earlier link may have brought already */
         bool               resend; /* `unsent` is to start at the first of `ended` once `acks` are worked off */
         bool               names;  /* SC_FEATURE_AFTER */
+        bool               lowering; /* wants less than its rows need; when some go, `hungry` enters that list */
         bool               doomed; /* all it asked is being cancelled; a new link is welcomed after that */
         sc_ns              since, grace_at;
         struct sc_list     todo, hungry, lost;
@@ -442,6 +446,7 @@ struct sc_sched {
         uint32_t            loose;  /* active ones that are neither dry nor stuck */
         uint32_t            stuck;
         uint32_t            needy, needy_active; /* classes of another set than the first: all, and active ones */
+        uint32_t            long_active;         /* active classes whose runs are expected to be long */
         uint32_t            uneven; /* levels of another priority than 0 */
         uint64_t            lane_bytes; /* of classes and all beneath; part of `bytes` */
         uint32_t            alone_ready, reservations;
@@ -462,7 +467,7 @@ struct sc_sched {
         uint64_t           worker_serial;
         struct sc_heap     roomy; /* crews, by their least loaded worker with room */
         uint32_t           room_count; /* workers in all of them */
-        struct sc_list     touched, todo_workers, todo_clients, lost_clients, hungry;
+        struct sc_list     touched, todo_workers, todo_clients, lost_clients, hungry, lowering;
         struct sc_list     dead_workers, dead_clients; /* until the next step: an effect may lend their names */
         uint32_t           excess; /* runs that hold nothing yet, and wait behind others */
         sc_ns              balance_at, rested_at; /* rested_at: when to look again though nothing has happened */

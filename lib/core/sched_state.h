@@ -212,8 +212,8 @@ struct sched_runs *sc_sched_runs(const struct sched_worker *w, uint32_t set); /*
 struct sched_set *sc_sched_set_of(const struct sc_sched *s, const struct sched_task *t);
 /* Takes amounts off what is free, or gives them back, with nobody to hold them: for looking ahead. */
 void sc_sched_claim(const struct sc_sched *s, struct sched_worker *w, const struct sched_set *set, bool more);
-void sc_sched_runs_join(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set);
-void sc_sched_runs_leave(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set);
+void sc_sched_runs_join(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set, bool started);
+void sc_sched_runs_leave(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set, bool started);
 
 /* ---- sched_crew.c ------------------------------------------------------------------------------*/
 

@@ -570,13 +570,14 @@ static bool is_granted(const struct sc_sched *s, const struct sched_client *c, c
 /* What an orphan needs is known only now: until then it counts as one that needs what most do. */
 static void set_lane(struct sc_sched *s, struct sched_task *t, const struct sched_lane *lane)
 {
-        struct sched_worker *w = t->state == SC_STATE_ORPHAN ? sc_sched_worker(s, t->worker) : NULL;
+        struct sched_worker *w       = t->state == SC_STATE_ORPHAN ? sc_sched_worker(s, t->worker) : NULL;
+        const bool           started = (t->flags & SCHED_STARTED) != 0;
         if (w)
-                sc_sched_runs_leave(s, w, sc_sched_set_of(s, t));
+                sc_sched_runs_leave(s, w, sc_sched_set_of(s, t), started);
         t->lane = lane ? lane->self : SCHED_NONE;
         if (!w)
                 return;
-        sc_sched_runs_join(s, w, sc_sched_set_of(s, t));
+        sc_sched_runs_join(s, w, sc_sched_set_of(s, t), started);
         sc_sched_worker_gained(s, w);
 }
 

@@ -15,7 +15,7 @@ void sc_sched_attach(struct sc_sched *s, struct sched_task *t)
 {
         struct sched_worker *w = sc_sched_worker(s, t->worker);
         sc_sched_queue_add(s, &w->unstarted, SCHED_AT, t);
-        sc_sched_runs_join(s, w, sc_sched_set_of(s, t));
+        sc_sched_runs_join(s, w, sc_sched_set_of(s, t), false);
         if (t->client != SCHED_NONE)
                 sc_sched_running(s, sc_sched_client(s, t->client), true);
         sc_sched_worker_changed(s, w);
@@ -27,7 +27,7 @@ void sc_sched_detach(struct sc_sched *s, struct sched_task *t)
         sc_sched_queue_remove(s, t->flags & SCHED_STARTED ? &w->started : &w->unstarted, SCHED_AT, t);
         if (t->flags & SCHED_ALONE)
                 w->alone = false;
-        sc_sched_runs_leave(s, w, sc_sched_set_of(s, t));
+        sc_sched_runs_leave(s, w, sc_sched_set_of(s, t), (t->flags & SCHED_STARTED) != 0);
         if (t->client != SCHED_NONE) {
                 sc_sched_settle(s, t, 0);
                 sc_sched_running(s, sc_sched_client(s, t->client), false);
@@ -43,7 +43,7 @@ void sc_sched_worker_keeps(struct sc_sched *s, struct sched_worker *w)
 {
         SC_ASSERT(!w->gone);
         w->kept++;
-        sc_sched_runs_join(s, w, sc_sched_set(s, 0));
+        sc_sched_runs_join(s, w, sc_sched_set(s, 0), true);
         sc_sched_worker_changed(s, w);
 }
 
@@ -53,7 +53,7 @@ static void kept_answered(struct sc_sched *s, struct sched_worker *w)
         if (w->kept == 0)
                 return;
         w->kept--;
-        sc_sched_runs_leave(s, w, sc_sched_set(s, 0));
+        sc_sched_runs_leave(s, w, sc_sched_set(s, 0), true);
         sc_sched_worker_gained(s, w);
 }
 
@@ -61,7 +61,7 @@ static void kept_answered(struct sc_sched *s, struct sched_worker *w)
 static void kept_forget(struct sc_sched *s, struct sched_worker *w)
 {
         for (; w->kept > 0; w->kept--)
-                sc_sched_runs_leave(s, w, sc_sched_set(s, 0));
+                sc_sched_runs_leave(s, w, sc_sched_set(s, 0), true);
 }
 
 void sc_sched_mark_started(struct sc_sched *s, struct sched_task *t)
@@ -72,6 +72,8 @@ void sc_sched_mark_started(struct sc_sched *s, struct sched_task *t)
                 return;
         sc_sched_queue_remove(s, &w->unstarted, SCHED_AT, t);
         sc_sched_queue_add(s, &w->started, SCHED_AT, t);
+        sc_sched_runs(w, sc_sched_set_of(s, t)->self)->started++;
+        s->balance_due = true; /* perhaps it was not to be the next */
         t->flags |= SCHED_STARTED;
         if (t->state != SC_STATE_CANCELLING)
                 t->held_since = s->now;
@@ -150,7 +152,7 @@ static struct sched_worker *worker_new(struct sc_sched *s, const struct sc_event
         w->link     = ev->link;
         w->slots    = hello->slots;
         w->shares   = s->opt.allocate == SC_ALLOCATE_CAPABILITY ? 1 : hello->slots;
-        w->credit   = bounded_credit(ev->tasks);
+        w->credit   = w->credit_most = bounded_credit(ev->tasks);
         w->reserved = SCHED_NONE;
         w->position = SC_HEAP_NOWHERE;
         w->since    = s->now;
@@ -185,6 +187,8 @@ bool sc_sched_worker_up(struct sc_sched *s, struct sched_link *l, const struct s
 void sc_sched_worker_grant(struct sc_sched *s, struct sched_worker *w, uint32_t credit)
 {
         w->credit = bounded_credit(credit);
+        if (w->credit_most < w->credit)
+                w->credit_most = w->credit;
         if (w->credit == 0)
                 sc_sched_unreserve(s, w);
         sc_sched_worker_gained(s, w);

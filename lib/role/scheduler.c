@@ -151,6 +151,14 @@ static int check_limits(const scaler_scheduler_options *o, scaler_error *err)
         return status;
 }
 
+static int check_budget(const struct sc_mem *mem, scaler_error *err)
+{
+        if (mem->budget >= SC_SCHED_BUDGET_LEAST)
+                return 0;
+        return sc_error_set(err, SC_E_INVALID, "scheduler: its runtime's memory_max of %zu is below %d", mem->budget,
+                            SC_SCHED_BUDGET_LEAST);
+}
+
 static int take_addresses(struct scaler_scheduler *s, const scaler_scheduler_options *o, scaler_error *err)
 {
         if (!o->listen || o->listen_count == 0 || o->listen_count > LISTEN_MAX)
@@ -216,6 +224,8 @@ static int fill(struct scaler_scheduler *s, const scaler_scheduler_options *o, s
         else
                 sc_machine_name(s->name, sizeof s->name);
         int status = check_limits(o, err);
+        if (!status)
+                status = check_budget(s->mem, err);
         if (!status)
                 status = sc_access_init(&s->access, s->mem, o->security, err);
         if (!status)

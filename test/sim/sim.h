@@ -187,7 +187,7 @@ struct sim_task {
         /* what happened */
         uint32_t starts, confirms, cancels, assigns;
         uint8_t  confirm, reason;
-        uint32_t wire_cancels, wire_confirms, losses;
+        uint32_t wire_cancels, wire_confirms, losses, attempts;
         sc_ns    cancelled_at; /* asked first */
         uint64_t got, exec_of_stream, unconsumed;
         bool     stream_broken;
@@ -422,5 +422,6 @@ struct sim_task *sim_task_of(struct sim *w, struct sc_id id, uint32_t *index);
 /* Runs one seed to its end; gives the hash of all that happened.  What goes wrong aborts with seed and time. */
 uint64_t sim_run(uint64_t seed, bool trace);
 uint64_t sim_seed_now(void); /* the seed that is being run, for a signal handler */
+void     sim_watch(void);    /* whoever fails from now on says which seed it was */
 
 #endif

@@ -58,8 +58,9 @@ class SimBuild:
             return None
         if done.returncode == 0:
             return None
-        said = [line for line in done.stderr.splitlines() if line.strip() and 'failed' not in line[-8:]]
-        seed = [line for line in done.stderr.splitlines() if line.rstrip().endswith('failed')]
+        lines = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith('again: ')]
+        said = [line for line in lines if 'failed' not in line[-8:]]
+        seed = [line for line in lines if line.rstrip().endswith('failed')]
         return ' | '.join((seed[-1:] + said[-1:])) or 'it ended by itself'
 
     def try_change(self, path, text, count, seconds):

@@ -105,6 +105,8 @@ void sim_heal(struct sim *w)
         w->healed    = true;
         w->healed_at = w->now;
         sim_trace(w, "heal", 0, 0, 0);
+        if (w->config.budget > 0 && w->config.budget < SC_SCHED_BUDGET_LEAST)
+                w->nodes[0].mem.budget = SC_SCHED_BUDGET_LEAST; /* with less it need not come to an end */
         for (uint32_t i = 0; i < w->node_count; i++) {
                 struct sim_node *n = &w->nodes[i];
                 n->fail_at         = 0;

@@ -107,13 +107,26 @@ void sim_judge_held(struct sim *w, uint32_t node, struct sim_run *run)
 
 /* ---- who waits, and where it could be ---------------------------------------------------------------------------- */
 
-/* A run that went on when it was told to stop: what it holds is the worker's to know, so the scheduler takes what waits
- * there for begun. */
-static bool is_stuck(const struct sim *w, const struct sim_conn *at)
+static bool is_at(const struct sim *w, const struct sim_task *t, const struct sim_node *n)
 {
-        const struct sim_node *n = &w->nodes[at->other->node];
+        return t->standing == SIM_PLACED && &w->nodes[t->at->other->node] == n;
+}
+
+/* The worker has answered for it already, and the task is over or tried again. */
+static bool is_given_up(const struct sim *w, const struct sim_node *n, const struct sim_run *r)
+{
         for (int i = 0; i < SIM_RUNS_MAX; i++)
-                if (n->run[i].run != 0 && w->tasks[n->run[i].task].standing == SIM_OVER)
+                if (n->run[i].run != 0 && n->run[i].task == r->task && n->run[i].order > r->order)
+                        return true;
+        return !is_at(w, &w->tasks[r->task], n);
+}
+
+/* A run goes on that was told to stop, after its worker has answered for it: what it holds is the worker's to know, and
+ * no message tells of it.  So the scheduler takes what waits there for begun. */
+static bool is_stuck(const struct sim *w, const struct sim_node *n)
+{
+        for (int i = 0; i < SIM_RUNS_MAX; i++)
+                if (n->run[i].run != 0 && n->run[i].begun && is_given_up(w, n, &n->run[i]))
                         return true;
         return false;
 }
@@ -121,15 +134,18 @@ static bool is_stuck(const struct sim *w, const struct sim_conn *at)
 static bool waits(const struct sim *w, const struct sim_task *t)
 {
         const struct sim_node *n = &w->nodes[t->client];
-        if (t->standing == SIM_PLACED && is_stuck(w, t->at))
+        if (t->standing == SIM_PLACED && is_stuck(w, &w->nodes[t->at->other->node]))
                 return false;
         return (t->standing == SIM_READY || t->standing == SIM_PLACED) && t->starts == 0 && !t->spoilt &&
                t->not_before_ms == 0 && n->running_max == 0 && w->tenants[n->tenant].running_max == 0;
 }
 
-static bool is_at(const struct sim *w, const struct sim_task *t, const struct sim_node *n)
+static bool has_begun(const struct sim_node *n, const struct sim_task *tasks, const struct sim_task *t)
 {
-        return t->standing == SIM_PLACED && &w->nodes[t->at->other->node] == n;
+        for (int i = 0; i < SIM_RUNS_MAX; i++)
+                if (n->run[i].run != 0 && n->run[i].begun && &tasks[n->run[i].task] == t)
+                        return true;
+        return false;
 }
 
 static bool has_like(const struct sim *w, const struct sim_node *n, const struct sim_task *t)
@@ -143,22 +159,29 @@ static bool has_like(const struct sim *w, const struct sim_node *n, const struct
 
 /* What waits there behind a run that has just ended takes over what that one held, as far as the scheduler knows, while
  * the worker has begun something else with it.  So where nothing of its like runs, it is counted as if it did.
- * A worker that has more than it has come to want is sent nothing. */
+ * A worker that has more than it has come to want is sent nothing, unless so few of them run that slots are free. */
 static struct stock promised(const struct sim *w, const struct sim_node *n, struct stock stock)
 {
-        uint32_t there = 0;
+        const bool stuck  = is_stuck(w, n);
+        uint32_t   there  = 0, credit = 0;
+        bool       enough = false;
         for (uint32_t i = 0; i < w->task_count; i++) {
                 const struct sim_task *t    = &w->tasks[i];
-                bool                   like = !is_at(w, t, n) || has_like(w, n, t);
-                if (is_at(w, t, n) && ++there >= t->at->credit && t->at->less)
-                        stock.count = n->slots;
-                for (uint32_t k = 0; k < i && !like; k++)
+                const bool             runs = stuck ? has_begun(n, w->tasks, t) : has_like(w, n, t);
+                bool                   like = runs || !is_at(w, t, n);
+                if (is_at(w, t, n)) {
+                        credit = t->at->credit;
+                        enough = ++there >= credit && t->at->less;
+                }
+                for (uint32_t k = 0; k < i && !like && !stuck; k++)
                         like = is_at(w, &w->tasks[k], n) && sim_amounts_same(&w->tasks[k].needs, &t->needs);
                 if (like)
                         continue;
                 sim_amounts_add(&stock.sum, &t->needs);
                 stock.count++;
         }
+        if (enough && stock.count + 1 >= credit)
+                stock.count = n->slots;
         return stock;
 }
 

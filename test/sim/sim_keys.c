@@ -136,17 +136,19 @@ static bool may_be_released(const struct sim *w, const struct sim_task *work)
 static void hold(struct sim *w, struct sim_task *work, const struct sim_conn *at, uint64_t run)
 {
         const struct sim_conn *before = work->holder;
-        if (before != NULL && !before->closed && before->generation == w->nodes[before->node].generation &&
+        const bool newer = before != NULL && before != at && before->other->node == at->other->node; /* of its links */
+        if (before != NULL && !newer && !before->closed && before->generation == w->nodes[before->node].generation &&
             !may_be_released(w, work) && w->nodes[before->other->node].kind == SIM_WORKER)
                 sim_fail(w, "the work of task %u is given to node %u as run %llu, and node %u has it",
                          (unsigned)(work - w->tasks), at->other->node, (unsigned long long)run, before->other->node);
         work->holder = at;
 }
 
-/* Whoever has a run from before says so in the first second of a scheduler's life; clocks may be wrong. */
-static void judge_claims(struct sim *w, const struct sim_task *work)
+/* Whoever has a run from before says so in the first second of a scheduler's life; clocks may be wrong.  One that was
+ * said and given back is known not to run. */
+static void judge_claims(struct sim *w, const struct sim_task *work, const struct sim_conn *from)
 {
-        if (w->now < w->epoch_at + 900 * SC_MS)
+        if (w->now < w->epoch_at + 900 * SC_MS && work->last_epoch != w->nodes[from->node].epoch)
                 sim_fail(w, "the work of task %u is given out %.3f s after its scheduler began",
                          (unsigned)(work - w->tasks), (double)(w->now - w->epoch_at) / 1e9);
 }
@@ -208,7 +210,7 @@ void sim_keys_said(struct sim *w, const struct sim_conn *from, const struct sc_m
         else if (scheduler && msg->kind == SC_MSG_STOP && w->config.keys_quiet)
                 judge_stop(w, t);
         else if (scheduler && msg->kind == SC_MSG_ASSIGN)
-                judge_claims(w, t);
+                judge_claims(w, t, from);
         if (scheduler && (msg->kind == SC_MSG_ASSIGN || msg->kind == SC_MSG_KEEP))
                 hold(w, t, from, msg->kind == SC_MSG_KEEP ? msg->about.run : msg->assign.run);
         else if (!scheduler && msg->kind == SC_MSG_DONE)

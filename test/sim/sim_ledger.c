@@ -92,6 +92,12 @@ static void judge_offers(struct sim *w, const struct sim_task *t, const struct s
 
 /* ---- limits -------------------------------------------------------------------------------------------------- */
 
+/* Past its deadline it may have ended without its worker, and with its client gone nobody is told. */
+static bool may_be_over(const struct sim *w, const struct sim_task *t)
+{
+        return t->orphaned && t->deadline_ms > 0 && w->now > t->submitted_at + (sc_ns)t->deadline_ms * SC_MS;
+}
+
 /* Runs that were kept are there whatever the limit; while there is one, nothing is said. */
 static bool above(const struct sim *w, const struct sim_task *t, bool of_tenant, uint32_t most)
 {
@@ -101,7 +107,7 @@ static bool above(const struct sim *w, const struct sim_task *t, bool of_tenant,
                 const struct sim_task *other = &w->tasks[i];
                 const struct sim_node *n    = &w->nodes[other->client];
                 const bool             same = of_tenant ? n->tenant == own->tenant : other->id.hi == t->id.hi;
-                if (!same || other->standing != SIM_PLACED)
+                if (!same || other->standing != SIM_PLACED || may_be_over(w, other))
                         continue;
                 if (other->kept)
                         return false;

@@ -4,28 +4,12 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "sim.h"
-
-static void on_abort(int signal_number)
-{
-        char     line[] = "seed                      failed\n";
-        uint64_t seed   = sim_seed_now();
-        size_t   at     = 25;
-        do {
-                line[at--] = (char)('0' + seed % 10);
-                seed /= 10;
-        } while (seed > 0 && at > 4);
-        if (write(2, line, sizeof line - 1) < 0)
-                _exit(3);
-        _exit(signal_number == SIGALRM ? 4 : 2);
-}
 
 static uint64_t number(const char *name, uint64_t otherwise)
 {
@@ -42,9 +26,7 @@ static double seconds(void)
 
 int main(int argc, char **argv)
 {
-        signal(SIGABRT, on_abort);
-        signal(SIGSEGV, on_abort);
-        signal(SIGALRM, on_abort);
+        sim_watch();
         const unsigned limit = (unsigned)number("SIM_LIMIT", 120); /* seconds for one seed */
         if (getenv("SIM_SEED") != NULL) {
                 const uint64_t seed = number("SIM_SEED", 0);

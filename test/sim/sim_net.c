@@ -412,8 +412,8 @@ void sim_net_half_open(struct sim *w, struct sim_conn *conn)
 void sim_net_clog(struct sim *w, struct sim_conn *conn, sc_ns until)
 {
         sim_trace(w, "clog", conn->id, conn->node, (uint64_t)(until - w->now));
-        conn->clog_until   = until;
-        conn->last_arrival = sc_ns_max(conn->last_arrival, until + 1); /* after all that is held up */
+        conn->clog_until   = sc_ns_max(conn->clog_until, until); /* what is held up until then stays first */
+        conn->last_arrival = sc_ns_max(conn->last_arrival, until + 1);
 }
 
 void sim_net_gone(struct sim *w, uint32_t node)

@@ -180,8 +180,8 @@ static void plan_tenants(struct sim *w)
                         tenant->weight = (uint32_t)sim_between(w, 1, SC_WEIGHT_MAX);
                 if (c->caps && sim_chance(w, 40))
                         tenant->running_max = 1 + (uint32_t)sim_below(w, 6);
-                if (c->caps && sim_chance(w, 40)) /* a client that has nothing to say keeps room for one */
-                        tenant->queued_max = c->clients + 1 + (uint32_t)sim_below(w, 30);
+                if (c->caps && sim_chance(w, 40)) /* also fewer than there are clients */
+                        tenant->queued_max = 1 + (uint32_t)sim_below(w, 30 + c->clients);
         }
 }
 

@@ -231,6 +231,13 @@ static bool prints(const struct sim *w, const struct sim_run *r)
         return t->stream && t->stream_len > 0 && !w->execs[r->exec - 1].brief;
 }
 
+/* It is over as soon as it has begun; poison takes its time. */
+static bool ends_inside(const struct sim *w, const struct sim_run *r)
+{
+        const struct sim_task *t = &w->tasks[r->task];
+        return t->inline_end && t->end != SIM_POISON && !prints(w, r);
+}
+
 static void begin(struct sim *w, struct sim_node *n, struct sim_run *r)
 {
         struct sim_task *t = &w->tasks[r->task];
@@ -260,7 +267,7 @@ static void begin_next(struct sim *w, struct sim_node *n)
         if (next == NULL || count_runs(n, true) >= n->slots)
                 return;
         begin(w, n, next);
-        if (w->tasks[next->task].inline_end && w->tasks[next->task].end != SIM_POISON)
+        if (ends_inside(w, next))
                 end_at(w, n, next, w->now, false);
 }
 
@@ -306,7 +313,7 @@ static void on_run(void *role, const struct sc_assign *assign)
                 return;
         }
         begin(w, n, r);
-        if (t->inline_end && t->end != SIM_POISON && !prints(w, r))
+        if (ends_inside(w, r))
                 end_run(w, n, r, false);
 }
 
@@ -334,6 +341,8 @@ static void on_stop(void *role, uint64_t run, enum sc_stop_how how)
         const struct sim_task *t = &w->tasks[r->task];
         sim_trace(w, "halt", index_of(n), r->exec, how);
         const bool dies = how == SC_STOP_KILL && t->kind == SC_TASK_COMMAND;
+        if (t->ignores_cancel && t->end != SIM_POISON && how == SC_STOP_KILL && !dies && prints(w, r))
+                end_at(w, n, r, w->now + t->duration, true); /* nobody reads on, and it does not wait for that */
         if (t->end == SIM_POISON || (t->ignores_cancel && !dies) || (r->stopped && !dies))
                 return;
         r->stopped = true;

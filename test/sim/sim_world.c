@@ -54,19 +54,30 @@ static void choose_kind(struct sim *w)
         c->hostile                = hostile;
 }
 
-/* A third kind asks: a scheduler with little memory and no other trouble, does it lose or charge anything? */
+/* As little as create allows where tasks are of many kinds; else less than that until the world heals, so that it is
+ * short all the time. */
+static size_t some_budget(struct sim *w)
+{
+        const struct sim_config *c = &w->config;
+        if (c->shared)
+                return (size_t)SC_SCHED_BUDGET_LEAST + (c->big ? (size_t)1 << 20 : 0) + sim_below(w, 4 << 20);
+        return c->big ? (size_t)(5 << 20) + sim_below(w, 4 << 20) : (size_t)(640 << 10) + sim_below(w, 512 << 10);
+}
+
+/* A third kind asks: a scheduler with little memory and no other trouble, does it lose or charge anything?  Shares are
+ * not asked for there: who is granted all there is has it until it needs it no more. */
 static void choose_budget(struct sim *w)
 {
         struct sim_config *c = &w->config;
-        if (w->seed % 13 != 6 || c->poison_only || c->blips_only)
+        if (w->seed % 13 != 6 || c->poison_only || c->blips_only || c->full)
                 return;
         c->breaks = c->half_open = c->clogs = c->pauses = c->hostile = c->memory = false;
         c->worker_crashes = c->client_crashes = c->scheduler_crashes = c->liars = false;
-        c->refused_functions                                         = false;
+        c->refused_functions = c->calm                               = false; /* links are closed for want of memory */
         c->hostiles = c->tasks_max = c->client_tasks_max = 0;
         c->big                                           = w->seed % 2 == 0;
         c->tasks                                         = 100 + (uint32_t)sim_below(w, 400);
-        c->budget = c->big ? (size_t)(5 << 20) + sim_below(w, 4 << 20) : (size_t)(640 << 10) + sim_below(w, 512 << 10);
+        c->budget = some_budget(w);
 }
 
 static void choose_shape(struct sim *w)
@@ -459,7 +470,8 @@ uint64_t sim_run(uint64_t seed, bool trace)
         w->trace = trace;
         make(w);
         for (uint32_t i = 0; i < w->node_count; i++) {
-                const sc_ns at = w->config.blips_only ? 0 : (sc_ns)sim_below(w, (uint64_t)SC_S);
+                const bool  at_once = w->config.blips_only || w->config.full;
+                const sc_ns at      = at_once ? 0 : (sc_ns)sim_below(w, (uint64_t)SC_S);
                 sim_node_restart_at(w, i, at);
                 if (w->nodes[i].kind == SIM_ADMIN)
                         sim_at_node(w, at + SC_S, i, query_event);

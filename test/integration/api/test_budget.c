@@ -251,6 +251,29 @@ START_TEST(a_cluster_shares_one_small_budget)
 }
 END_TEST
 
+START_TEST(a_scheduler_is_not_made_with_less_than_it_needs)
+{
+        enum { LEAST = 4 * MIB };
+        const char              *listen = "inproc://too-little";
+        scaler_runtime          *rt[2]  = { runtime_of(LEAST - 1), runtime_of(LEAST) };
+        scaler_scheduler_options so;
+        scaler_scheduler        *scheduler = NULL;
+        scaler_error             err       = { .status = 0 };
+        scaler_init(&so, sizeof so);
+        so.listen       = &listen;
+        so.listen_count = 1;
+        so.runtime      = rt[0];
+        ck_assert_int_eq(scaler_scheduler_create(&so, &scheduler, &err), SCALER_E_INVALID);
+        ck_assert_str_eq(err.text, "scheduler: its runtime's memory_max of 4194303 is below 4194304");
+        ck_assert_ptr_null(scheduler);
+        so.runtime = rt[1];
+        ck_assert_int_eq(scaler_scheduler_create(&so, &scheduler, &err), 0);
+        scaler_scheduler_destroy(scheduler);
+        for (int i = 0; i < 2; i++)
+                scaler_runtime_destroy(rt[i]);
+}
+END_TEST
+
 static int wait_number(struct place *p, int64_t timeout_ms)
 {
         scaler_spec spec;
@@ -306,6 +329,7 @@ int main(void)
 {
         TCase *t = tcase_create("budget");
         tcase_set_timeout(t, 300);
+        tcase_add_test(t, a_scheduler_is_not_made_with_less_than_it_needs);
         tcase_add_test(t, a_full_table_says_so_and_there_is_room_again);
         tcase_add_test(t, a_tiny_scheduler_is_slow_and_loses_nothing);
         tcase_add_test(t, results_larger_than_their_arguments_wait_for_room);

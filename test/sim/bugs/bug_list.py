@@ -58,7 +58,6 @@ BUGS = [
      '        for (count++; count > 0 && !sc_list_empty(&w->list[SC_RUN_DONE]); count--) {\n'),
     ('a_client_is_never_welcomed_after_its_last_run', 'core/sched_client.c',
      '        if (c->doomed && c->mine.len == 0)\n                start_again(s, c, out);\n', '        (void)start_again;\n'),
-    ('nothing_is_lent_for_a_large_task', 'core/sched_grant.c', '        return LARGEST_KIB - c->kib;', '        return left;'),
     # What is asked of the order among tasks.
     ('what_waits_behind_its_like_takes_all_credit', 'core/sched_place.c',
      '        if (w->assigned - w->held + w->slots >= w->credit)\n                return SCHED_NOT;', '        if (false)\n                return SCHED_NOT;'),
@@ -75,7 +74,7 @@ BUGS = [
     ('a_limit_of_runs_is_looked_at_for_the_first_one_alone', 'core/sched_lane.c', '        if (lane->ready == 0 || sc_sched_share_capped(share)) {\n', '        if (lane->ready == 0) {\n'),
     ('a_tenant_may_queue_what_it_wants', 'core/sched_grant.c', '        if (tenant->queued_max == 0)\n', '        if (tenant->queued_max < UINT32_MAX)\n'),
     ('a_limit_that_is_reached_is_reached_for_ever', 'core/sched_tenant.c', '        if (was_capped && !sc_sched_share_capped(share))\n', '        if (was_capped && share->running == 0)\n'),
-    ('nothing_ages', 'core/sched_place.c', '        if (s->uneven > 0 && s->opt.aging != SC_NEVER)\n', '        if (s->uneven > UINT32_MAX - 1 && s->opt.aging != SC_NEVER)\n'),
+    ('nothing_ages', 'core/sched_place.c', '        return s->uneven > 0 && s->opt.aging != SC_NEVER;\n', '        return s->uneven > UINT32_MAX - 1 && s->opt.aging != SC_NEVER;\n'),
     ('all_age_twice_as_fast', 'core/sched_lane.c', 'const sc_ns step = s->opt.aging != SC_NEVER ? s->opt.aging : 0;', 'const sc_ns step = s->opt.aging != SC_NEVER ? s->opt.aging / 2 : 0;'),
     ('low_priorities_go_first', 'core/sched_lane.c', 'return ((const struct sched_level *)a)->priority > ((const struct sched_level *)b)->priority;', 'return ((const struct sched_level *)a)->priority < ((const struct sched_level *)b)->priority;'),
     ('priorities_count_among_their_like_alone', 'core/sched_place.c', '        if (a->priority != b->priority)\n                return a->priority > b->priority;\n', ''),
@@ -156,4 +155,7 @@ BUGS = [
     ('a_worker_with_room_is_told_to_be_full', 'core/sched_why_worker.c', 'if (w->assigned < w->credit)', 'if (w->assigned < w->credit && w->assigned == 0)'),
     ('what_waits_is_not_seen', 'core/sched_why_worker.c', 'if (!c || c->ready == 0)', 'if (!c || c->ready < 4)'),
     ('what_fits_is_told_not_to', 'core/sched_why_worker.c', '        if (takes == SCHED_NOT)\n                return IN_USE;', '        if (takes != SCHED_NOT - 1)\n                return IN_USE;'),
+    # What fresh seeds have shown.
+    ('a_worker_that_wants_less_is_sent_nothing', 'core/sched_place.c', '(w->assigned < w->credit || may_begin(w))', '(w->assigned < w->credit || (false && may_begin(w)))'),
+    ('an_idle_client_keeps_what_a_small_scheduler_has', 'core/cli_link.c', 'c->grant_tasks >= SC_CLI_IDLE_TASKS ? SC_CLI_IDLE_TASKS : 0)', 'SC_CLI_IDLE_TASKS)'),
 ]

@@ -108,9 +108,9 @@ START_TEST(an_idle_client_keeps_a_usual_grant)
         tick(SC_S);
         ck_assert_uint_eq(out.len, 0);
         granted(1023, 1024); /* at a scheduler that has not even that, others may wait for it */
-        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.tasks, 1);
+        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.tasks, 0);
         ck_assert_uint_eq(sent(SC_MSG_WANT)->want.kib, 1024);
-        granted(1, 1023);
+        granted(0, 1023);
         ck_assert_uint_eq(out.len, 0); /* not the moment after it has said so */
         tick(SC_S);
         ck_assert_uint_eq(sent(SC_MSG_WANT)->want.kib, 16);
@@ -119,6 +119,21 @@ START_TEST(an_idle_client_keeps_a_usual_grant)
         granted(1024, 4096);
         tick(SC_S);
         ck_assert_uint_eq(sent(SC_MSG_WANT)->want.kib, 16);
+        teardown_cli();
+}
+END_TEST
+
+START_TEST(an_idle_client_of_many_keeps_no_task_and_asks_for_one_when_it_has_one)
+{
+        begin(3);
+        tick(SC_S);
+        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.tasks, 0);
+        submit(1);
+        ck_assert_uint_eq(out.len, 0); /* not before it is told that it has none */
+        granted(0, 16);
+        ck_assert_uint_eq(sent(SC_MSG_WANT)->want.tasks, 1);
+        granted(1, 16);
+        ck_assert_uint_eq(sends(SC_MSG_SUBMIT), 1);
         teardown_cli();
 }
 END_TEST
@@ -536,6 +551,7 @@ int main(void)
         tcase_add_test(tests, a_big_grant_goes_back_when_idle_and_a_late_raise_does_not_count);
         tcase_add_test(tests, wishes_are_powers_of_two_and_no_more_than_that);
         tcase_add_test(tests, an_idle_client_keeps_a_usual_grant);
+        tcase_add_test(tests, an_idle_client_of_many_keeps_no_task_and_asks_for_one_when_it_has_one);
         tcase_add_test(tests, at_pending_max_submit_is_full_and_room_is_told_once);
         tcase_add_test(tests, no_memory_is_told_at_the_door_and_costs_nothing);
         tcase_add_test(tests, a_result_of_a_task_never_sent_closes_the_link);

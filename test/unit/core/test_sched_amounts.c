@@ -172,6 +172,58 @@ START_TEST(an_idle_worker_gets_back_only_what_it_can_run)
 }
 END_TEST
 
+/* Its gpu goes to 5, which is first in the worker's queue, while the scheduler counts it as 3's. */
+START_TEST(what_waits_because_the_worker_began_something_else_is_asked_back)
+{
+        begin((struct sc_sched_options){ .tasks_max = 0 });
+        offering(W, WORKER, 3, 6, "cpu=3000");
+        submit_needing(1, "cpu=2000");
+        submit(C, CLIENT, 2);
+        submit_needing(3, "cpu=2000"); /* behind 1 */
+        succeed(W, 2);
+        submit(C, CLIENT, 4); /* holds what 2 did */
+        ck_assert_uint_ne(run_of(CLIENT, 4), 0);
+        about(W, SC_MSG_STARTED, task(CLIENT, 1), run_of(CLIENT, 1));
+        tick(2 * SC_MS);
+        worker_up(W2, WORKER + 1, 1, 2);
+        tick(2 * SC_MS);
+        ck_assert_uint_eq(sends(W, SC_MSG_RECALL), 0); /* 3 does not fit there, and 4 has begun as far as we know */
+        about(W, SC_MSG_STARTED, task(CLIENT, 3), run_of(CLIENT, 3));
+        tick(2 * SC_MS);
+        ck_assert_uint_eq(sent(W, SC_MSG_RECALL)->about.task.lo, 4);
+        about(W, SC_MSG_RETURNED, task(CLIENT, 4), run_of(CLIENT, 4));
+        ck_assert_uint_eq(sent(W2, SC_MSG_ASSIGN)->assign.task.lo, 4);
+        teardown();
+}
+END_TEST
+
+/* What waits for the gpu is more than the worker has come to want; cpus are free all the same. */
+START_TEST(a_worker_that_wants_less_is_still_sent_what_can_begin)
+{
+        begin((struct sc_sched_options){ .tasks_max = 0 });
+        offering(W, WORKER, 4, 12, "gpu=1000");
+        for (uint64_t i = 1; i <= 8; i++)
+                submit_needing(i, "gpu=1000");
+        ck_assert_uint_ne(run_of(CLIENT, 8), 0);
+        step((struct sc_event){ .kind = SC_EV_GRANT, .link = W, .tasks = 5 });
+        for (uint64_t i = 9; i <= 11; i++) {
+                submit(C, CLIENT, i);
+                ck_assert_uint_eq(sends(W, SC_MSG_ASSIGN), 1);
+        }
+        submit(C, CLIENT, 12); /* there is no slot for this one */
+        submit_needing(13, "gpu=1000");
+        ck_assert_uint_eq(sends(W, SC_MSG_ASSIGN), 0);
+        succeed(W, 9);
+        ck_assert_uint_eq(sent(W, SC_MSG_ASSIGN)->assign.task.lo, 12);
+        step((struct sc_event){ .kind = SC_EV_GRANT, .link = W, .tasks = 3 }); /* two slots do not come free any more */
+        succeed(W, 10);
+        succeed(W, 11);
+        submit(C, CLIENT, 14);
+        ck_assert_uint_eq(sends(W, SC_MSG_ASSIGN), 0);
+        teardown();
+}
+END_TEST
+
 START_TEST(a_kept_run_holds_what_it_needs)
 {
         begin((struct sc_sched_options){ .tasks_max = 0 });
@@ -275,6 +327,28 @@ START_TEST(capability_counts_tasks_and_not_amounts)
                 submit_needing(i, "gpu=8000");
                 ck_assert_uint_eq(sends(i % 2 == 1 ? W : W2, SC_MSG_ASSIGN), 1);
         }
+        teardown();
+}
+END_TEST
+
+START_TEST(what_would_come_back_to_where_it_was_is_not_asked_back)
+{
+        begin((struct sc_sched_options){ .allocate = SC_ALLOCATE_CAPABILITY });
+        worker_up(W, WORKER, 1, 8);
+        for (uint64_t i = 1; i <= 3; i++)
+                submit(C, CLIENT, i);
+        worker_up(W2, WORKER + 1, 8, 16);
+        for (uint64_t i = 4; i <= 5; i++) {
+                submit(C, CLIENT, i);
+                ck_assert_uint_eq(sends(W2, SC_MSG_ASSIGN), 1);
+        }
+        tick(2 * SC_MS);
+        ck_assert_uint_eq(sends(W, SC_MSG_RECALL), 0); /* with two left there, it would be the one with fewest */
+        succeed(W2, 4);
+        tick(2 * SC_MS);
+        ck_assert_uint_eq(sends(W, SC_MSG_RECALL), 1);
+        about(W, SC_MSG_RETURNED, task(CLIENT, 3), run_of(CLIENT, 3));
+        ck_assert_uint_eq(sent(W2, SC_MSG_ASSIGN)->assign.task.lo, 3);
         teardown();
 }
 END_TEST
@@ -399,11 +473,14 @@ int main(void)
         tcase_add_test(tests, a_flood_of_one_set_does_not_starve_another_that_waits_for_a_slot);
         tcase_add_test(tests, what_can_start_goes_before_what_would_wait);
         tcase_add_test(tests, an_idle_worker_gets_back_only_what_it_can_run);
+        tcase_add_test(tests, what_waits_because_the_worker_began_something_else_is_asked_back);
+        tcase_add_test(tests, a_worker_that_wants_less_is_still_sent_what_can_begin);
         tcase_add_test(tests, a_kept_run_holds_what_it_needs);
         tcase_add_test(tests, an_orphan_that_is_adopted_holds_what_its_task_needs);
         tcase_add_test(tests, a_last_chance_needs_a_worker_that_offers_what_it_needs);
         tcase_add_test(tests, even_load_gives_one_at_a_time_to_who_has_least);
         tcase_add_test(tests, capability_counts_tasks_and_not_amounts);
+        tcase_add_test(tests, what_would_come_back_to_where_it_was_is_not_asked_back);
         tcase_add_test(tests, who_has_no_free_slot_takes_what_is_stuck_if_amounts_do_not_count);
         tcase_add_test(tests, what_is_not_canonical_closes_the_peer);
         tcase_add_test(tests, there_are_only_so_many_sets_at_once);

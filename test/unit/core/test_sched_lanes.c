@@ -440,6 +440,124 @@ START_TEST(of_long_tasks_a_slot_has_at_most_one_waiting)
 }
 END_TEST
 
+/* g takes a second, f next to nothing; a slot may have many of f waiting, and one of g. */
+static uint64_t learn_that_g_is_long(void)
+{
+        struct sc_spec spec = spec_f();
+        for (uint64_t i = 1; i <= 40; i++) {
+                spec.function = functions_fg[i % 2];
+                submit_spec(C, CLIENT, i, spec);
+                rig.now += SC_S;
+                const uint64_t us = i % 2 == 1 ? 1000000 : 10;
+                done_as(W, task(CLIENT, i), run_of(CLIENT, i), (struct sc_outcome){ .wall_us = us });
+        }
+        return 40;
+}
+
+START_TEST(a_long_task_whose_turn_it_is_is_not_passed_by_short_ones)
+{
+        setup((struct sc_sched_options){ .tasks_max = 0 });
+        client_up(C, CLIENT);
+        worker_up(W, WORKER, 1, 64);
+        const uint64_t seq = learn_that_g_is_long();
+        submit_many(C, CLIENT, seq + 1, seq + 5);
+        ck_assert_uint_eq(stats().tasks_assigned, 5);
+        struct sc_spec spec = spec_f();
+        spec.function       = functions_fg[1];
+        spec.priority       = 1;
+        submit_spec(C, CLIENT, seq + 6, spec);
+        ck_assert_uint_eq(sends(W, SC_MSG_ASSIGN), 0);
+        submit_many(C, CLIENT, seq + 7, seq + 10);
+        ck_assert_uint_eq(stats().tasks_assigned, 5);
+        for (uint64_t i = seq + 1; i <= seq + 4; i++) {
+                ck_assert_uint_eq(sends(W, SC_MSG_ASSIGN), 0);
+                done_as(W, task(CLIENT, i), run_of(CLIENT, i), (struct sc_outcome){ .wall_us = 10 });
+        }
+        ck_assert_uint_eq(sent(W, SC_MSG_ASSIGN)->assign.task.lo, seq + 6);
+        ck_assert_uint_eq(stats().tasks_assigned, 6); /* and now the others may wait behind it */
+        teardown();
+}
+END_TEST
+
+START_TEST(short_tasks_wait_again_when_no_long_one_is_left_to_come_before_them)
+{
+        setup((struct sc_sched_options){ .tasks_max = 0 });
+        client_up(C, CLIENT);
+        worker_up(W, WORKER, 1, 64);
+        const uint64_t seq = learn_that_g_is_long();
+        submit_many(C, CLIENT, seq + 1, seq + 5);
+        struct sc_spec spec = spec_f();
+        spec.function       = functions_fg[1];
+        spec.priority       = 1;
+        submit_spec(C, CLIENT, seq + 6, spec);
+        submit_many(C, CLIENT, seq + 7, seq + 10);
+        ck_assert_uint_eq(stats().tasks_assigned, 5);
+        cancel(C, task(CLIENT, seq + 6), false);
+        ck_assert_uint_eq(sends(W, SC_MSG_ASSIGN), 4);
+        teardown();
+}
+END_TEST
+
+static void submit_needing(uint64_t seq, const char *needs, int32_t priority)
+{
+        const struct sc_plan plan = { .needs = { needs, strlen(needs) } };
+        struct sc_spec       spec = spec_f();
+        spec.plan                 = &plan;
+        spec.priority             = priority;
+        submit_spec(C, CLIENT, seq, spec);
+}
+
+/* 3 and 4 would wait behind 1, and 2 waits for what that holds. */
+START_TEST(what_has_aged_is_not_kept_out_by_those_that_came_later)
+{
+        setup((struct sc_sched_options){ .aging = SC_S });
+        client_up(C, CLIENT);
+        worker_up(W, WORKER, 2, 8);
+        submit_needing(1, "cpu=2000", 0);
+        submit_at(C, CLIENT, 2, -1);
+        submit_needing(3, "cpu=2000", 0);
+        ck_assert_uint_eq(got(W).lo, 3);
+        rig.now += 2 * SC_S;
+        submit_needing(4, "cpu=2000", 0);
+        ck_assert_uint_eq(sends(W, SC_MSG_ASSIGN), 0);
+        for (uint64_t i = 1; i <= 3; i += 2)
+                done(W, task(CLIENT, i), run_of(CLIENT, i), SC_REASON_SUCCESS);
+        ck_assert_uint_eq(got(W).lo, 2);
+        teardown();
+}
+END_TEST
+
+/* 3 and 4 are of different classes, of which that of 4 is there first. */
+START_TEST(of_those_that_have_aged_alike_the_first_goes_first)
+{
+        static const uint64_t order[] = { 3, 4, 1, 2, 5 };
+        struct sc_spec        spec    = spec_f();
+        setup((struct sc_sched_options){ .aging = SC_S });
+        client_up(C, CLIENT);
+        for (uint64_t i = 1; i <= 2; i++) {
+                spec.function = functions_fg[0];
+                spec.priority = 9;
+                submit_spec(C, CLIENT, i, spec);
+        }
+        spec.priority = 0;
+        spec.function = functions_fg[1];
+        submit_spec(C, CLIENT, 3, spec);
+        spec.function = functions_fg[0];
+        submit_spec(C, CLIENT, 4, spec);
+        rig.now += 10 * SC_S;
+        spec.priority = 9;
+        submit_spec(C, CLIENT, 5, spec);
+        worker_up(W, WORKER, 1, 1);
+        struct sc_id id = got(W);
+        for (int i = 0; i < 5; i++) {
+                ck_assert_uint_eq(id.lo, order[i]);
+                if (i < 4)
+                        id = next_after(W, id, SC_US);
+        }
+        teardown();
+}
+END_TEST
+
 static uint32_t assigned_to_first_of_two(bool measured_long)
 {
         setup((struct sc_sched_options){ .tasks_max = 0 });
@@ -509,6 +627,10 @@ int main(void)
         tcase_add_test(tests, a_tenant_is_granted_no_more_than_its_limit);
         tcase_add_test(tests, a_run_not_begun_is_not_kept_beyond_the_limit);
         tcase_add_test(tests, of_long_tasks_a_slot_has_at_most_one_waiting);
+        tcase_add_test(tests, a_long_task_whose_turn_it_is_is_not_passed_by_short_ones);
+        tcase_add_test(tests, short_tasks_wait_again_when_no_long_one_is_left_to_come_before_them);
+        tcase_add_test(tests, what_has_aged_is_not_kept_out_by_those_that_came_later);
+        tcase_add_test(tests, of_those_that_have_aged_alike_the_first_goes_first);
         tcase_add_test(tests, deep_queues_of_short_tasks_are_handed_out_in_runs);
         tcase_add_test(tests, many_priorities_are_kept_apart);
         return run_tests("sched lanes", tests);

@@ -110,6 +110,54 @@ START_TEST(a_client_that_fills_its_grant_is_given_more_unasked)
 }
 END_TEST
 
+/* It waits for that before it asks for more. */
+START_TEST(who_wants_less_than_its_rows_need_is_told_so_when_they_are_gone)
+{
+        setup((struct sc_sched_options){ .tasks_max = 160 });
+        client_up(C, CLIENT);
+        worker_up(W, WORKER, 8, 8);
+        for (uint64_t i = 1; i <= 7; i++)
+                submit(C, CLIENT, i);
+        for (uint64_t i = 1; i <= 7; i++)
+                done(W, task(CLIENT, i), run_of(CLIENT, i), SC_REASON_SUCCESS);
+        want(C, 5, 16); /* it has all seven results, and none is confirmed */
+        ck_assert_uint_eq(effect(SC_FX_GRANT)->tasks, 7);
+        acked(C, 1);
+        ck_assert_uint_eq(effect(SC_FX_GRANT)->tasks, 6);
+        acked(C, 3);
+        ck_assert_uint_eq(effect(SC_FX_GRANT)->tasks, 5);
+        ck_assert_uint_eq(effect(SC_FX_GRANT)->kib, 16);
+        acked(C, 3);
+        ck_assert_uint_eq(effects(SC_FX_GRANT), 0);
+        client_up(C2, CLIENT + 1);
+        want(C2, 1000, 16);
+        ck_assert_uint_gt(effect(SC_FX_GRANT)->tasks, 140); /* the rest is there for others */
+        teardown();
+}
+END_TEST
+
+START_TEST(who_wants_more_again_is_not_lowered_any_further)
+{
+        setup((struct sc_sched_options){ .tasks_max = 160 });
+        client_up(C, CLIENT);
+        worker_up(W, WORKER, 8, 8);
+        for (uint64_t i = 1; i <= 7; i++)
+                submit(C, CLIENT, i);
+        for (uint64_t i = 1; i <= 7; i++)
+                done(W, task(CLIENT, i), run_of(CLIENT, i), SC_REASON_SUCCESS);
+        want(C, 5, 16);
+        want(C, 50, 16);
+        ck_assert_uint_eq(effect(SC_FX_GRANT)->tasks, 50);
+        acked(C, 7);
+        ck_assert_uint_eq(effects(SC_FX_GRANT), 0);
+        want(C, 0, 0);
+        down(C);
+        client_up(C, CLIENT);
+        ck_assert_uint_eq(effect(SC_FX_GRANT)->tasks, 150);
+        teardown();
+}
+END_TEST
+
 START_TEST(a_client_without_a_link_holds_only_what_its_rows_need)
 {
         setup((struct sc_sched_options){ .tasks_max = 160 });
@@ -338,6 +386,8 @@ int main(void)
         tcase_add_test(tests, a_small_scheduler_gives_no_client_what_it_would_keep_when_idle);
         tcase_add_test(tests, where_several_wait_for_room_for_a_large_task_one_is_lent_it);
         tcase_add_test(tests, a_client_that_fills_its_grant_is_given_more_unasked);
+        tcase_add_test(tests, who_wants_less_than_its_rows_need_is_told_so_when_they_are_gone);
+        tcase_add_test(tests, who_wants_more_again_is_not_lowered_any_further);
         tcase_add_test(tests, a_client_without_a_link_holds_only_what_its_rows_need);
         tcase_add_test(tests, bytes_beyond_the_grant_close_the_client);
         tcase_add_test(tests, above_the_limit_of_bytes_results_go_first);
