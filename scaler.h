@@ -311,6 +311,7 @@ SCALER_API void scaler_scheduler_destroy(scaler_scheduler *s);
 
 typedef struct scaler_worker scaler_worker;
 typedef struct scaler_task   scaler_task;
+typedef struct scaler_client scaler_client; /* see 9 */
 
 /* Return 0 when the task succeeded, anything else to fail it with that code.  Runs on a slot thread. */
 typedef int (*scaler_task_fn)(scaler_task *task, void *ctx);
@@ -346,6 +347,8 @@ typedef struct scaler_worker_stats {
         uint64_t done, failed, cancelled;
         bool     connected;
         int32_t  status; /* 0, or why it has given up */
+        /* not in 0.1.0 */
+        uint32_t waiting; /* of those running: they wait for tasks of their own, without a slot */
 } scaler_worker_stats;
 
 /* [any] Checks the options and makes a worker that does not dial yet.  Borrows options, gives.
@@ -408,6 +411,19 @@ SCALER_API int scaler_task_defer(scaler_task *t);
  * whoever finishes the task. */
 SCALER_API void scaler_task_complete(scaler_task *t, int code);
 
+/* [task] Nested tasks: the client to submit others with, on the same cluster.  All tasks of a worker share it, and it
+ * stays the library's: stop gives SCALER_E_STATE and destroy does nothing.  It is submitted to on the threads that run
+ * tasks only (else SCALER_E_STATE); what is submitted belongs to that run and is cancelled when the run ends, is told to
+ * stop, or is lost.  Counts as its owner's for priority and fairness, deeper nested ones first.  Futures may be waited for
+ * anywhere.  A task's own thread that blocks in this library gives its slot and its cpu to others meanwhile, once it has
+ * asked for this client; scaler_client_wait_all() waits for what that task has submitted.  It goes on when a slot is
+ * free, before any new task; limits of time go on all the while.  Then such a call gives also SCALER_E_CANCELLED (this
+ * task is to stop) and SCALER_E_FULL (1,024 tasks of this worker wait already: it has waited for nothing).  Tasks that
+ * are started meanwhile may be run with a stack of 256 KiB.  Lends; *out is written on success.
+ * Errors: SCALER_E_INVALID, SCALER_E_STATE (another thread than the task's own), SCALER_E_NOMEM, and as
+ * scaler_client_start(). */
+SCALER_API int scaler_task_client(scaler_task *t, scaler_client **out, scaler_error *err);
+
 /* What `scaler-worker --plugin FILE.so` looks up and calls once before start, on the main thread.
  * Return 0, or a negative status to refuse to start. */
 typedef int (*scaler_plugin_init_fn)(scaler_worker *worker);
@@ -415,7 +431,6 @@ typedef int (*scaler_plugin_init_fn)(scaler_worker *worker);
 
 /* ---- 9. Client, tasks to run, futures ----------------------------------------------------------------- */
 
-typedef struct scaler_client scaler_client;
 typedef struct scaler_future scaler_future;
 typedef struct scaler_queue  scaler_queue;
 
@@ -519,7 +534,9 @@ typedef enum scaler_reason {
         SCALER_REASON_LIMIT         = 8, /* another limit of the task */
         SCALER_REASON_CANCELLED     = 9,
         SCALER_REASON_CLIENT        = 10, /* the client was closed or gave up on its scheduler */
-        SCALER_REASON_NOT_STARTED   = 11  /* the command could not be started; code is the errno */
+        SCALER_REASON_NOT_STARTED   = 11, /* the command could not be started; code is the errno */
+        /* not in 0.1.0 */
+        SCALER_REASON_WOULD_DEADLOCK = 12 /* it fits only into what those hold who wait for it; the text names them */
 } scaler_reason;
 
 /* [any] The name in small letters: "worker_died".  Lends, forever. */

@@ -48,7 +48,7 @@ enum sched_takes sc_sched_takes(const struct sc_sched *s, const struct sched_wor
         if (w->assigned - w->held + w->slots >= w->credit)
                 return SCHED_NOT; /* the rest of its credit is for the slots that are free */
         const struct sched_runs *runs = sc_sched_runs(w, c->set->self);
-        return runs && runs->holders > 0 ? SCHED_BEHIND : SCHED_NOT;
+        return runs && runs->holders > runs->parked ? SCHED_BEHIND : SCHED_NOT;
 }
 
 static void enter_room(struct sc_sched *s, struct sched_worker *w)
@@ -107,7 +107,7 @@ void sc_sched_worker_gained(struct sc_sched *s, struct sched_worker *w)
 static bool is_busy(const struct sc_sched *s)
 {
         return s->count[SC_STATE_ASSIGNED] + s->count[SC_STATE_RECALLING] + s->count[SC_STATE_CANCELLING] +
-               s->count[SC_STATE_ENDED] > 0;
+               s->count[SC_STATE_ENDED] > s->waiting;
 }
 
 static bool may_place(struct sc_sched *s, const struct sc_out *out)
@@ -202,7 +202,7 @@ static void assign_alone(struct sc_sched *s, struct sched_worker *w, const struc
 {
         uint32_t row = lane->alone;
         sc_sched_row(s, row)->flags |= SCHED_ALONE;
-        w->alone = true;
+        w->alone++;
         assign(s, w, row, true, out);
 }
 

@@ -70,6 +70,7 @@ enum { /* flags of a row */
         SCHED_IN_ALONE = 1 << 6, /* ready for its last chance */
         SCHED_ALONE    = 1 << 7, /* runs its last chance; nothing may join it */
         SCHED_ANSWERED = 1 << 8, /* `run` has failed by itself and was counted; the task waits to be tried again */
+        SCHED_CHILD    = 1 << 9, /* a run submitted it; the block has a nest behind the node until it ends */
         SCHED_MARKED   = 1 << 10, /* in the queue of rows whose end, or failed dependency, is to be passed on */
         SCHED_IN_GRAPH = 1 << 11, /* counts in a graph */
         SCHED_NODE     = 1 << 12, /* the block starts with a node or, of a graph's row, with a graph */
@@ -87,6 +88,7 @@ enum sched_words {
         SCHED_WORDS_OVERDUE_QUEUED,
         SCHED_WORDS_OVERDUE_BACKOFF,
         SCHED_WORDS_OVERDUE_RUN,
+        SCHED_WORDS_PARENT,
         SCHED_WORDS_DEPENDENCY, /* from here on `order` and `root_reason` say whose end it was */
         SCHED_WORDS_DEPENDENCY_CANCELLED
 };
@@ -100,7 +102,7 @@ struct sched_task {
         uint64_t          last_worker;
         uint32_t          block_size, self, lane, worker, client;
         struct sched_pair link[SCHED_PAIRS];
-        uint32_t          child; /* in a heap of ready rows; or next of those that are marked */
+        uint32_t          child; /* in a heap of ready rows; next of those that are marked; at a worker: the family */
         uint32_t          chain; /* next of the same bucket */
         uint32_t          asks;  /* who waits for the end of a cancel */
         uint32_t          edges; /* first of the chain of those who wait for its end */
@@ -116,7 +118,12 @@ struct sched_task {
                 uint32_t root_reason; /* ended */
         };
         uint16_t          flags;
-        uint8_t           losses, state, kind, spec_flags, reason, words;
+        uint8_t           losses, state, kind, spec_flags;
+        union {
+                uint8_t reason; /* ended */
+                uint8_t waits;  /* at a worker: enum sched_waits */
+        };
+        uint8_t           words;
 };
 
 /* What few tasks ask for.  Times that are not pending, or are met, are SC_NEVER. */
@@ -178,6 +185,7 @@ struct sched_set {
 /* Runs of one set at one worker.  `holders` of them hold its amounts, the others wait for one of those to end. */
 struct sched_runs {
         uint32_t set, assigned, holders, recalling;
+        uint32_t parked; /* of the holders: they wait for tasks of their own, without slot and cpu */
 };
 
 /* Workers that offer the same: functions and amounts. */
@@ -304,7 +312,8 @@ struct sched_worker {
         uint64_t           id, serial;
         sc_link_id         link; /* 0: gone */
         uint32_t           self, slots, credit, recalling;
-        uint32_t           assigned; /* runs it has: those of rows, and `kept` */
+        uint32_t           assigned; /* runs it has: those of rows, and `kept`, but not those that wait */
+        uint32_t           waiting;  /* for tasks of their own */
         uint32_t           kept;     /* runs it has not answered for, whose tasks ended without it */
         struct sched_queue started, unstarted;
         struct sched_crew *crew;
@@ -317,7 +326,9 @@ struct sched_worker {
         uint32_t           reserved; /* emptied for the last chance of this class, or SCHED_NONE */
         size_t             position; /* in the heap of those of its crew with room */
         uint32_t           suspects; /* gone: oldest unreported runs still to be charged */
-        bool               gone, orderly, spared, joining, alone, touched;
+        uint32_t           alone;    /* runs that have their last chance, and do not wait */
+        bool               gone, orderly, spared, joining, touched;
+        bool               has_waited; /* some run has, so for moments more is going on than there are slots */
         struct sc_hold    *holds;
         uint32_t           hold_count, hold_next;
         struct sched_tally *tally;
@@ -367,6 +378,7 @@ struct sched_client {
         sc_ns              since, grace_at;
         struct sc_list     todo, hungry, lost;
         struct sc_list     bulks; /* those that walk `mine` */
+        uint32_t           guests; /* rows of others in its lanes: what its tasks submit */
         uint8_t            name_len;
         char               name[SC_NAME_MAX + 1];
 };
@@ -406,6 +418,11 @@ struct sc_sched {
         uint32_t            releasing; /* how many rows that are */
         struct sc_list      graphs;    /* with something to do */
         uint32_t            sweeps;
+        struct sched_table  families;
+        struct sc_map       limbo;         /* families whose worker cannot be heard, by row */
+        struct sc_list      families_todo; /* with an errand */
+        uint32_t            stray;         /* first row whose run's worker has not claimed it yet */
+        uint32_t            waiting, waiting_needy; /* runs that do; those that hold something meanwhile */
         struct sc_view     *inputs;    /* of this step's ASSIGNs */
         uint32_t            inputs_cap, inputs_used;
         struct sc_plan     *told;      /* likewise; as many as a step may have effects */

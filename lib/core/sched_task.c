@@ -74,6 +74,8 @@ static void body_drop(struct sc_sched *s, struct sched_task *t)
                 s->plan_count--;
         }
         sc_sched_client(s, t->client)->body_bytes -= sc_sched_weight(t);
+        if (t->flags & SCHED_CHILD)
+                sc_sched_nest_drop(s, t);
         if (t->flags & SCHED_NODE)
                 node_drop(s, t);
         block_drop(s, t);
@@ -147,6 +149,7 @@ void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out)
                 [SCHED_WORDS_OVERDUE_QUEUED]  = "its deadline came while it waited for a worker",
                 [SCHED_WORDS_OVERDUE_BACKOFF] = "its deadline came while it waited for its time",
                 [SCHED_WORDS_OVERDUE_RUN]     = "its deadline came while a worker had it",
+                [SCHED_WORDS_PARENT]          = "cancelled: the run that submitted it is over",
                 [SCHED_WORDS_DEPENDENCY]      = "a task that it depends on did not succeed",
                 [SCHED_WORDS_DEPENDENCY_CANCELLED] = "a task that it depends on was cancelled",
         };
@@ -176,8 +179,12 @@ static void release(struct sc_sched *s, struct sched_task *t)
                         s->grants_freed = true; /* it may be lent more now: see sched_grant.c */
                 if (c->mine.len == 0 && (c->doomed || c->link == 0) && sc_list_empty(&c->todo))
                         sc_list_add_tail(&s->todo_clients, &c->todo);
-                if (t->lane != SCHED_NONE)
+                if (t->lane != SCHED_NONE) {
+                        struct sched_client *owner = sc_sched_lane(s, t->lane)->client;
                         sc_sched_lane_drop(s, sc_sched_lane(s, t->lane));
+                        if (owner != c)
+                                sc_sched_guest_left(s, owner);
+                }
         }
         sc_sched_row_free(s, t);
 }
@@ -221,8 +228,11 @@ static void leave(struct sc_sched *s, struct sched_task *t, enum sc_task_state t
         }
         if (t->state == SC_STATE_KEPT && (t->flags & SCHED_OPEN))
                 sc_sched_queue_remove(s, open_of(s, t), SCHED_AT, t);
-        if (sc_task_is_held(t->state) && !sc_task_is_held(to))
+        if (sc_task_is_held(t->state) && !sc_task_is_held(to)) {
+                if (t->child != SCHED_NONE)
+                        sc_sched_family_leaves(s, t, to);
                 sc_sched_detach(s, t);
+        }
 }
 
 static void enter(struct sc_sched *s, struct sched_task *t, enum sc_task_state from)
@@ -266,6 +276,8 @@ void sc_sched_move(struct sc_sched *s, struct sched_task *t, enum sc_task_move m
                 s->count[to]++;
         t->state = (uint8_t)to;
         enter(s, t, from);
+        if (s->limbo.len > 0)
+                sc_sched_family_moved(s, t, move);
 }
 
 /* ---- ends --------------------------------------------------------------------------------------*/
@@ -360,7 +372,8 @@ static const char *spec_fault(const struct sc_spec *spec)
                 return "a task's body that is too big";
         if (spec->priority < -SC_PRIORITY_MAX || spec->priority > SC_PRIORITY_MAX)
                 return "a priority out of bounds";
-        return sc_sched_plan_fault(spec->plan);
+        const char *fault = sc_sched_parent_fault(spec);
+        return fault ? fault : sc_sched_plan_fault(spec->plan);
 }
 
 static const char *submit_fault(const struct sc_sched *s, const struct sc_submit *m)
@@ -378,12 +391,13 @@ struct reserved {
 };
 
 /* All that can fail for want of memory, before anything is changed. */
-static bool reserve(struct sc_sched *s, struct sched_client *c, const struct sc_spec *spec, struct sc_view needs,
+static bool reserve(struct sc_sched *s, struct sched_client *owner, const struct sc_spec *spec, struct sc_view needs,
                     struct reserved *r)
 {
         const size_t plan = sc_sched_plan_size(spec);
         *r                = (struct reserved){
-                .size = plan + sc_sched_node_size(spec) + sc_sched_constants_size(spec) + spec->body.len
+                .size = plan + sc_sched_node_size(spec) + sc_sched_nest_size(spec) + sc_sched_constants_size(spec) +
+                        spec->body.len
         };
         if (plan > 0 && !sc_heap_reserve(&s->plans, s->plan_count + 1u))
                 return false;
@@ -394,7 +408,7 @@ static bool reserve(struct sc_sched *s, struct sched_client *c, const struct sc_
                 return false;
         if (spec->kind == SC_TASK_GRAPH)
                 return true;
-        r->lane = sc_sched_lane_take(s, c, spec, needs, &r->full);
+        r->lane = sc_sched_lane_take(s, owner, spec, needs, &r->full);
         if (r->lane || r->full)
                 return true;
         sc_mem_release(s->mem, r->block, r->size);
@@ -402,9 +416,10 @@ static bool reserve(struct sc_sched *s, struct sched_client *c, const struct sc_
 }
 
 /* A new row, or an orphan that becomes this client's task. */
-static void fill(struct sc_sched *s, struct sched_task *t, struct sched_client *c, const struct sc_spec *spec)
+static void fill(struct sc_sched *s, struct sched_task *t, struct sched_client *c, const struct sc_spec *spec,
+                 const struct sched_parent *parent)
 {
-        t->order      = sc_sched_order(0, ++s->order);
+        t->order      = sc_sched_order(parent->depth, ++s->order);
         t->since      = s->now;
         t->client     = c->self;
         t->kind       = spec->kind;
@@ -412,6 +427,8 @@ static void fill(struct sc_sched *s, struct sched_task *t, struct sched_client *
         t->retries    = spec->retries;
         if (sc_sched_node_size(spec) > 0)
                 t->flags |= SCHED_NODE;
+        if (sc_sched_nest_size(spec) > 0)
+                sc_sched_nest_fill(s, t, spec, parent);
         if (sc_sched_plan_size(spec) > 0)
                 sc_sched_plan_fill(s, t, spec);
         if (spec->body.len > 0)
@@ -437,7 +454,8 @@ static void adopt(struct sc_sched *s, struct sched_task *t, uint64_t held_epoch,
         if (t->flags & SCHED_STARTED)
                 sc_sched_mark_started(s, t);
         sc_sched_plan_moved(s, t, SC_STATE_ORPHAN); /* it had none when it moved */
-        sc_sched_running(s, sc_sched_client(s, t->client), true);
+        if (t->waits == SCHED_AWAKE)
+                sc_sched_running(s, sc_sched_lane(s, t->lane)->client, true);
 }
 
 /* There are as many lanes as there may be, and none for this task: that is its end. */
@@ -449,16 +467,16 @@ static void refuse(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
 }
 
 static void admit(struct sc_sched *s, struct sched_task *t, struct sched_client *c, const struct sc_spec *spec,
-                  struct sc_out *out)
+                  const struct sched_parent *parent, struct sc_out *out)
 {
         uint64_t held_epoch = t->order;
         if (t->state == SC_STATE_ORPHAN) {
                 sc_sched_move(s, t, SC_MOVE_KEEP); /* first: the client's queue takes the links of the orphans' */
-                fill(s, t, c, spec);
+                fill(s, t, c, spec, parent);
                 adopt(s, t, held_epoch, out);
                 return;
         }
-        fill(s, t, c, spec);
+        fill(s, t, c, spec, parent);
         bool delayed = (spec->flags & SC_SPEC_RESUBMITTED) && s->now < s->claim_end;
         if (!is_claim(t))
                 delayed = true;
@@ -493,10 +511,11 @@ static bool is_granted(const struct sc_sched *s, const struct sched_client *c, c
 static void set_lane(struct sc_sched *s, struct sched_task *t, const struct sched_lane *lane)
 {
         struct sched_worker *w = t->state == SC_STATE_ORPHAN ? sc_sched_worker(s, t->worker) : NULL;
-        if (w)
+        const bool counts = w && t->waits == SCHED_AWAKE;
+        if (counts)
                 sc_sched_runs_leave(s, w, sc_sched_set_of(s, t));
         t->lane = lane ? lane->self : SCHED_NONE;
-        if (!w)
+        if (!counts)
                 return;
         sc_sched_runs_join(s, w, sc_sched_set_of(s, t));
         sc_sched_worker_gained(s, w);
@@ -526,14 +545,16 @@ void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct s
                 sc_sched_nonsense(s, l, SC_E_FULL, "more tasks or bytes than it was granted", out);
                 return;
         }
-        struct reserved    reserved;
+        struct reserved     reserved;
+        struct sched_parent parent;
         struct sched_task *t = sc_sched_find(s, m->task);
         SC_ASSERT(!t || t->state == SC_STATE_ORPHAN);
         if (t && sc_sched_worker(s, t->worker)->gone) {
                 sc_sched_move(s, t, SC_MOVE_LOSE);
                 t = NULL;
         }
-        if (!reserve(s, c, &m->spec, needs, &reserved)) {
+        if (!sc_sched_parent_find(s, c, &m->spec, &parent) ||
+            !reserve(s, parent.owner, &m->spec, needs, &reserved)) {
                 sc_sched_close(s, l, SC_E_NOMEM, "the scheduler has no memory for another task", out);
                 return;
         }
@@ -555,11 +576,13 @@ void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct s
         t->block      = reserved.block;
         t->block_size = (uint32_t)reserved.size;
         set_lane(s, t, reserved.lane);
-        admit(s, t, c, &m->spec, out);
+        admit(s, t, c, &m->spec, &parent, out);
         if (t->flags & SCHED_NODE)
                 sc_sched_node_admitted(s, t, out);
         if (reserved.full)
                 refuse(s, t, out);
+        else if (parent.nested && m->spec.kind != SC_TASK_GRAPH)
+                sc_sched_nest_admitted(s, t, out);
         sc_sched_grant_more(s, c, out);
 }
 
@@ -568,6 +591,7 @@ void sc_sched_claims_wake(struct sc_sched *s, struct sc_out *out)
 {
         if (s->now < s->claim_end)
                 return;
+        sc_sched_strays_claimed(s, out);
         while (s->claims.head != SCHED_NONE && sc_sched_bulk(s, out))
                 sc_sched_move(s, sc_sched_row(s, s->claims.head), SC_MOVE_WAKE);
 }
