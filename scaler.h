@@ -413,13 +413,13 @@ SCALER_API void scaler_task_complete(scaler_task *t, int code);
 
 /* [task] Nested tasks: the client to submit others with, on the same cluster.  All tasks of a worker share it, and it
  * stays the library's: stop gives SCALER_E_STATE and destroy does nothing.  It is submitted to on the threads that run
- * tasks only (else SCALER_E_STATE); what is submitted belongs to that run and is cancelled when the run ends, is told to
- * stop, or is lost.  Counts as its owner's for priority and fairness, deeper nested ones first.  Futures may be waited for
- * anywhere.  A task's own thread that blocks in this library gives its slot and its cpu to others meanwhile, once it has
- * asked for this client; scaler_client_wait_all() waits for what that task has submitted.  It goes on when a slot is
- * free, before any new task; limits of time go on all the while.  Then such a call gives also SCALER_E_CANCELLED (this
- * task is to stop) and SCALER_E_FULL (1,024 tasks of this worker wait already: it has waited for nothing).  Tasks that
- * are started meanwhile may be run with a stack of 256 KiB.  Lends; *out is written on success.
+ * tasks only (else SCALER_E_STATE).  What is submitted belongs to that run and is cancelled when the run ends, is told
+ * to stop, or is lost; for priority and fairness it counts as its owner's, deeper nested ones first.  Futures may be
+ * waited for anywhere.  Once it has asked for this client, a task's own thread that blocks in this library gives its
+ * slot and its cpu to others meanwhile; scaler_client_wait_all() waits for what that task has submitted.  It goes on
+ * when a slot is free, before any new task; limits of time go on all the while.  Such a call gives SCALER_E_CANCELLED
+ * when this task is to stop, and SCALER_E_FULL at once when 1,024 tasks of this worker wait already.  Tasks that are
+ * started meanwhile may have a stack of 256 KiB.  Lends; *out is written on success.
  * Errors: SCALER_E_INVALID, SCALER_E_STATE (another thread than the task's own), SCALER_E_NOMEM, and as
  * scaler_client_start(). */
 SCALER_API int scaler_task_client(scaler_task *t, scaler_client **out, scaler_error *err);

@@ -374,10 +374,10 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         sc_sched_plans_run(s, out); /* what has come back too late is not placed again */
         sc_sched_families_todo(s, out);
         pass_on(s, out);
-        s->more = s->more || !sc_list_empty(&s->families_todo);
         sc_sched_place(s, out);
         sc_sched_balance(s, out);
         sc_sched_grants_round(s, out);
+        s->more = s->more || !sc_list_empty(&s->families_todo);
 }
 
 sc_ns sc_sched_deadline(const struct sc_sched *s)

@@ -368,8 +368,9 @@ static void move_cpu(struct sched_worker *w, const struct sched_set *set, bool m
         for (uint32_t i = 0; i < set->count; i++) {
                 if (!sc_sched_is_cpu(&set->amount[i]))
                         continue;
-                const uint32_t at = offer_of(w->crew, &set->amount[i], 0);
-                w->used[at] += more ? set->amount[i].thousandths : 0 - set->amount[i].thousandths;
+                const uint32_t at  = offer_of(w->crew, &set->amount[i], 0);
+                const uint64_t cpu = set->amount[i].thousandths;
+                w->used[at] += more ? cpu : 0 - cpu;
         }
 }
 

@@ -285,7 +285,8 @@ static void worker_check(const struct sc_sched *s, const struct sched_worker *w)
                 runs_check(s, w, &w->runs[i]);
                 held += w->runs[i].holders - w->runs[i].parked;
         }
-        SC_ASSERT(w->held == held && (held <= w->slots || w->has_waited) && w->runs_len <= w->runs_cap && w->runs[0].set == 0);
+        SC_ASSERT(w->held == held && (held <= w->slots || w->has_waited));
+        SC_ASSERT(w->runs_len <= w->runs_cap && w->runs[0].set == 0);
         for (uint32_t i = 0; i < w->crew->offer_count; i++) {
                 const bool counted = s->opt.allocate != SC_ALLOCATE_CAPABILITY;
                 SC_ASSERT(w->used[i] == (counted ? used_of(s, w, &w->crew->offers[i]) : 0));

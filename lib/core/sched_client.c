@@ -190,6 +190,8 @@ bool sc_sched_client_up(struct sc_sched *s, struct sched_link *l, const struct s
         share_change(s, c, hello);
         s->client_links++;
         sc_list_remove(&c->lost);
+        if (c->doomed && c->mine.len == 0)
+                todo(s, c);
         if (c->doomed)
                 return true; /* welcomed as a stranger once all that was its is gone */
         sc_sched_grant_first(s, c, out);

@@ -1,9 +1,9 @@
 /*
- * What runs submit.  A nested task belongs to the run that submitted it: it is in that run's family until it ends, and is
- * cancelled when the run is over or told to stop.  It comes over the link of its worker's own client, which has the
- * worker's id; so the run is the one that this worker has.  While the worker's link is lost its families are, too, until
- * the run is kept or its task goes on otherwise; after a restart nested tasks stray until the workers have claimed what
- * they have.  Errands in families are run in bounded steps.
+ * What runs submit.  A nested task belongs to the run that submitted it: it is in that run's family until it ends,
+ * and is cancelled when the run is over or told to stop.  It comes over the link of its worker's own client, which has
+ * the worker's id; so the run is the one that this worker has.  While the worker's link is lost its families are, too,
+ * until the run is kept or its task goes on otherwise; after a restart nested tasks stray until the workers have
+ * claimed what they have.  Errands in families are run in bounded steps.
  */
 #include "sched_state.h"
 
@@ -414,10 +414,9 @@ void sc_sched_families_check(const struct sc_sched *s)
                 SC_ASSERT(sc_list_empty(&f->todo) || s->more);
                 listed += chain_check(s, f->first, i, f->cursor);
                 lost += f->lost;
-                if (f->lost)
-                        SC_ASSERT(sc_map_get(&s->limbo, limbo_key(f->row)) == f);
-                else if (f->row != SCHED_NONE)
-                        SC_ASSERT(sc_sched_row(s, f->row)->child == i && sc_task_is_held(sc_sched_row(s, f->row)->state));
+                const struct sched_task *t = f->row != SCHED_NONE ? sc_sched_row(s, f->row) : NULL;
+                SC_ASSERT(!f->lost || sc_map_get(&s->limbo, limbo_key(f->row)) == f);
+                SC_ASSERT(f->lost || !t || (t->child == i && sc_task_is_held(t->state)));
         }
         for (uint32_t i = 0; i < s->made; i++) {
                 const struct sched_task *t = sc_sched_row(s, i);

@@ -318,7 +318,7 @@ struct sched_worker {
         struct sched_queue started, unstarted;
         struct sched_crew *crew;
         struct sched_runs *runs; /* the first set's stand first */
-        uint32_t           runs_len, runs_cap;
+        uint32_t           runs_len, runs_cap, runs_base; /* base: capacity without any that wait */
         uint32_t           held; /* runs that hold amounts */
         uint64_t           there; /* a bit for each set with runs here, modulo 64 */
         uint64_t          *used; /* of each offer */

@@ -1,8 +1,8 @@
 /*
  * Runs that wait for tasks of their own.  Such a run has given back its slot and its cpu; it is neither assigned nor
- * running as far as limits, load and shares go.  One that needs nothing else is as good as gone until it resumes; any other
- * goes on holding the rest.  A task that only what its waiting ancestors hold would be enough for never comes to
- * run: it ends, and names them.
+ * running as far as limits, load and shares go.  One that needs nothing else is as good as gone until it resumes; any
+ * other goes on holding the rest.  A task that fits only into what its waiting ancestors hold never comes to run: it
+ * ends, and names them.
  */
 #include "sched_state.h"
 
@@ -12,9 +12,11 @@
 
 /* ---- slots and cpu -----------------------------------------------------------------------------*/
 
+/* Unless it is one that the worker could never have been given, and has kept over our restart. */
 static bool counts_in_place(const struct sc_sched *s, const struct sched_task *t)
 {
-        return sc_sched_set_of(s, t)->self != 0;
+        const struct sched_set *set = sc_sched_set_of(s, t);
+        return set->self != 0 && sc_sched_fulfils(s, sc_sched_worker(s, t->worker)->crew, set);
 }
 
 static void count(struct sc_sched *s, struct sched_task *t, enum sched_waits waits)
@@ -40,11 +42,12 @@ void sc_sched_park(struct sc_sched *s, struct sched_task *t)
         struct sched_worker    *w   = sc_sched_worker(s, t->worker);
         const struct sched_set *set = sc_sched_set_of(s, t);
         SC_ASSERT(t->waits == SCHED_AWAKE && sc_task_is_held(t->state));
-        if (counts_in_place(s, t))
+        const bool in_place = counts_in_place(s, t);
+        if (in_place)
                 sc_sched_runs_park(s, w, set);
         else
                 sc_sched_runs_leave(s, w, set);
-        count(s, t, counts_in_place(s, t) ? SCHED_HOLDS : SCHED_PARKED);
+        count(s, t, in_place ? SCHED_HOLDS : SCHED_PARKED);
         w->has_waited = true;
         if (t->flags & SCHED_ALONE)
                 w->alone--;
@@ -89,6 +92,21 @@ sc_ns sc_sched_waited(const struct sc_sched *s, const struct sched_task *t)
 
 /* ---- what workers say --------------------------------------------------------------------------*/
 
+/* Its set keeps its entry, and somebody of another set takes its slot. */
+static bool entries_reserve(struct sc_sched *s, struct sched_worker *w, const struct sched_task *t)
+{
+        const uint32_t need = w->runs_base + w->waiting + 1;
+        if (sc_sched_set_of(s, t)->self == 0 || need <= w->runs_cap)
+                return true;
+        const uint32_t     cap  = 2 * need;
+        struct sched_runs *runs = sc_mem_resize(s->mem, w->runs, w->runs_cap * sizeof *runs, cap * sizeof *runs);
+        if (!runs)
+                return false;
+        w->runs     = runs;
+        w->runs_cap = cap;
+        return true;
+}
+
 void sc_sched_on_waiting(struct sc_sched *s, struct sched_link *l, const struct sc_about_run *m, struct sc_out *out)
 {
         struct sched_worker *w = sc_sched_worker(s, l->index);
@@ -96,7 +114,11 @@ void sc_sched_on_waiting(struct sc_sched *s, struct sched_link *l, const struct 
         if (!t || t->waits != SCHED_AWAKE)
                 return;
         if (w->waiting >= SC_WAITING_MAX) {
-                sc_sched_nonsense(s, l, SC_E_PROTOCOL, "of more runs that they wait than may", out);
+                sc_sched_nonsense(s, l, SC_E_PROTOCOL, "of too many runs that they wait", out);
+                return;
+        }
+        if (!entries_reserve(s, w, t)) {
+                sc_sched_close(s, l, SC_E_NOMEM, "the scheduler has no memory for a run that waits", out);
                 return;
         }
         sc_sched_move(s, t, SC_MOVE_START);

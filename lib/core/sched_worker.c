@@ -104,6 +104,7 @@ static bool runs_make(struct sc_sched *s, struct sched_worker *w, const struct s
                 return false;
         w->used = sc_mem_array(s->mem, w->crew->offer_count, sizeof *w->used);
         w->runs_cap = 1 + hello->slots + hello->hold_count;
+        w->runs_base = w->runs_cap;
         w->runs     = sc_mem_array(s->mem, w->runs_cap, sizeof *w->runs);
         if (!w->used || !w->runs)
                 return false;

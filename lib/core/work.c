@@ -204,7 +204,7 @@ static uint32_t credit_used(const struct sc_work *w)
         uint32_t             used      = 0;
         for (size_t i = 0; i < sizeof counted; i++)
                 used += w->count[counted[i]] - w->held[counted[i]];
-        return used;
+        return used - (w->parked - w->parked_stuck);
 }
 
 static void on_assign(struct sc_work *w, const struct sc_assign *assign, struct sc_out *out)
@@ -213,7 +213,7 @@ static void on_assign(struct sc_work *w, const struct sc_assign *assign, struct 
                 nonsense(w, "a run was assigned twice", out);
                 return;
         }
-        if (credit_used(w) - (w->parked - w->parked_stuck) >= w->slots + SC_PREFETCH_MAX + (w->has_waited ? SC_WAITING_MAX : 0)) {
+        if (credit_used(w) >= w->slots + SC_PREFETCH_MAX + (w->has_waited ? SC_WAITING_MAX : 0)) {
                 nonsense(w, "more runs were assigned than were ever granted", out);
                 return;
         }

@@ -63,7 +63,7 @@ void            sc_work_hello(struct sc_work *w, struct sc_hello *out, uint32_t 
 uint32_t        sc_work_held(const struct sc_work *w, uint64_t run, struct sc_held out[SC_AMOUNTS_MAX]);
 bool            sc_work_brisk(const struct sc_work *w);  /* its runs have been so short that the next are told ahead */
 uint32_t        sc_work_queued(const struct sc_work *w); /* runs that wait for a slot */
-uint32_t        sc_work_to_park(const struct sc_work *w); /* runs that wait for others, and are not known to have begun */
+uint32_t        sc_work_to_park(const struct sc_work *w); /* runs that wait for others, not yet known to have begun */
 bool            sc_work_waited_for(const struct sc_work *w); /* some run waits for others */
 /* What the scheduler calls a run that goes on: its number; 0 as long as nobody has claimed it.  False: nobody waits for
  * it any more. */

@@ -1,9 +1,9 @@
 /*
- * Runs that wait for tasks of their own.  Such a run is parked: its slot and its cpu are another one's, whatever else it
- * holds stays its own, and it counts neither as busy nor among the runs that were granted.  When what it waits for
+ * Runs that wait for tasks of their own.  Such a run is parked: its slot and its cpu are another one's, whatever else
+ * it holds stays its own, and it counts neither as busy nor among the runs that were granted.  When what it waits for
  * has come it is ripe, and goes on as soon as there is a slot and cpu for it: ripe ones in their order, and before
- * anything new.  What was told ahead of its slot would be begun without asking, so as long as anybody waits
- * nothing is, and what has been is asked back before a ripe one goes on.
+ * anything new.  What was told ahead of its slot would be begun without asking, so as long as anybody waits nothing
+ * is, and what has been is asked back before a ripe one goes on.
  */
 #include "work_own.h"
 

@@ -190,8 +190,8 @@ struct sc_plan {
         uint32_t graph_flags;    /* SC_GRAPH_* */
         uint32_t root_reason;    /* not 0: a dependency has ended so already, because of `root` ... */
         uint64_t root;           /* ... a sequence; its own: it cannot run for that reason itself */
-        /* Nested: the task whose run submits it, 16 bytes, client and sequence as `after` has them; empty: none.  And that
-         * run; 0: the one that the sender's worker has kept over a break and not been told the number of yet. */
+        /* Nested: the task whose run submits it, 16 bytes, client and sequence as `after` has them; empty: none.  And
+         * that run; 0: the one that the sender's worker has kept over a break and not been told the number of yet. */
         struct sc_view parent;
         uint64_t       parent_run;
 };
@@ -224,7 +224,7 @@ struct sc_hold { /* a run that a worker still has when it says hello */
         uint64_t     epoch, run;
         uint8_t      flags; /* SC_HOLD_* */
 };
-enum { SC_HOLD_RUNNING = 1, SC_HOLD_DONE = 2, SC_HOLD_WAITING = 4 /* running, and waiting for others: has no slot */ };
+enum { SC_HOLD_RUNNING = 1, SC_HOLD_DONE = 2, SC_HOLD_WAITING = 4 /* running, for others, without a slot */ };
 
 /* ---- the messages ------------------------------------------------------------------------------*/
 

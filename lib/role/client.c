@@ -392,7 +392,8 @@ int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t
                 const bool room = wait_for_room(c, timeout_ms == 0 ? 0 : until);
                 sc_gate_unlock(c->gate);
                 if (!room)
-                        return back(sc_error_set(err, SC_E_TIMEOUT, "submit: no room within %lld ms", (long long)timeout_ms), err);
+                        return back(sc_error_set(err, SC_E_TIMEOUT, "submit: no room within %lld ms",
+                                                 (long long)timeout_ms), err);
         }
 }
 

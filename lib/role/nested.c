@@ -1,8 +1,8 @@
 /*
- * How a task's thread waits.  It says that it wants to wait, in a turn, and sleeps; the turn tells the worker's core, which
- * parks the run or refuses.  What is awaited makes the turn want it to go on: the end of the very future, so that the
- * thread is woken once and with its slot; or the thread itself, when it slept elsewhere, its time is up or its task is to
- * stop.  Whether it wants to wait or to go on is one word under the gate's lock, which the turn makes true.
+ * How a task's thread waits.  It says that it wants to wait, in a turn, and sleeps; the turn tells the worker's core,
+ * which parks the run or refuses.  What is awaited makes the turn want it to go on: the end of the very future, so that
+ * the thread is woken once and with its slot; or the thread itself, when it slept elsewhere, its time is up or its task
+ * is to stop.  Whether it wants to wait or to go on is one word under the gate's lock, which the turn makes true.
  */
 #include "nested.h"
 

@@ -1,7 +1,7 @@
 /*
- * Tasks that submit tasks.  A task's thread that blocks in this library on behalf of what it has submitted gives its slot
- * away meanwhile: it asks for that in a turn of its worker's runtime, and goes on only when the worker's core says so.
- * What such a thread and the turns share is a *family*: of one run, counted, since futures may outlive it.
+ * Tasks that submit tasks.  A task's thread that blocks in this library, on behalf of what it has submitted, gives its
+ * slot away meanwhile: it asks for that in a turn of its worker's runtime, and goes on only when the worker's core says
+ * so.  What such a thread and the turns share is a *family*: of one run, counted, since futures may outlive it.
  */
 #ifndef SC_NESTED_H
 #define SC_NESTED_H
@@ -50,11 +50,11 @@ struct sc_family *sc_family_here(void);
 /* For a submit with a worker's client: SC_E_STATE outside of its tasks, SC_E_NOMEM. */
 int sc_family_knock(const struct scaler_client *c, scaler_error *err);
 
-/* The family's gate is locked.  0 when the future, or with NULL all of its tasks, has ended; SC_E_TIMEOUT, SC_E_CANCELLED
- * when its own task is to stop, SC_E_FULL. */
+/* The family's gate is locked.  0 when the future, or with NULL all of its tasks, has ended; SC_E_TIMEOUT, SC_E_FULL,
+ * SC_E_CANCELLED when its own task is to stop. */
 int sc_family_await(struct sc_family *f, const struct scaler_future *future, sc_ns until);
-/* Any gate or queue is locked: waits as that does, without the slot if this is a task's thread.  After the last of them,
- * and with no lock held, sc_family_back() takes the slot again and says what has become of `status`. */
+/* Any gate or queue is locked: waits as that does, without the slot if this is a task's thread.  After the last of
+ * them, and with no lock held, sc_family_back() takes the slot again and says what has become of `status`. */
 bool sc_gate_wait_away(struct sc_gate *gate, sc_ns until);
 bool sc_family_leaves(struct sc_gate *gate, struct scaler_queue *q, pthread_mutex_t *lock); /* true: look again first */
 bool sc_family_must_return(void); /* whoever is away is to stop waiting */

@@ -1,9 +1,9 @@
 /* Tasks that submit tasks: one slot is enough, nothing waits for ever, and what a run has submitted goes with it. */
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "cluster.h"
 
@@ -26,7 +26,7 @@ static atomic_bool released;
 
 static void nap(void)
 {
-        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+        poll(NULL, 0, 1);
 }
 
 static void await(atomic_int *what, int least)
@@ -311,8 +311,9 @@ static int fn_meddle(scaler_task *t, void *ctx)
 /* A graph of three: two leaves and the sum of what they return. */
 static int fn_plan(scaler_task *t, void *ctx)
 {
-        const int64_t  ten   = 10;
-        const scaler_arg leaf = scaler_arg_bytes(&ten, sizeof ten), reads[2] = { scaler_arg_result(0), scaler_arg_result(1) };
+        const int64_t  ten = 10;
+        const scaler_arg leaf     = scaler_arg_bytes(&ten, sizeof ten);
+        const scaler_arg reads[2] = { scaler_arg_result(0), scaler_arg_result(1) };
         scaler_client *c;
         scaler_future *f;
         scaler_spec    specs[3];
