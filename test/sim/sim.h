@@ -4,7 +4,7 @@
  * Everything that happens is an event in one queue, and all chance comes from one generator, so a seed
  * is a whole history.  Files: sim_clock (events, chance, trace), sim_net (connections), sim_node
  * (processes), sim_work and sim_client (applications), sim_fault, sim_hostile, sim_liar, sim_judge, sim_links,
- * sim_plan (offers, needs, shares), sim_ledger and sim_idle (judges of them), sim_full, sim_world.
+ * sim_plan (offers, needs, shares), sim_nested, sim_ledger and sim_idle (judges of them), sim_full, sim_world.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -110,6 +110,7 @@ struct sim_run {            /* on a worker */
         uint64_t printed;
         bool     may_print, stopped;
         bool     begun;  /* else it waits for a slot */
+        bool     nests, waits, woken, parked; /* for its children: until it goes on; told; told to go on; no slot */
         sc_ns    began_at;
         uint64_t order;  /* in which it was told */
         uint64_t gpus;   /* indices, when it has some */
@@ -143,6 +144,7 @@ struct sim_node {
         uint64_t               raw_id;
         uint8_t                raw_role;
         uint32_t               taken; /* tasks, by a liar */
+        uint32_t               pair;   /* of a worker its own client, and of that its worker; 0: none */
         struct sim_amounts     offers;              /* worker */
         uint32_t               tenant, weight, running_max; /* client */
         sc_ns                  joined_at;                   /* worker: welcomed; 0: not */
@@ -156,6 +158,8 @@ enum sim_end { SIM_SUCCEEDS, SIM_FAILS, SIM_POISON };
 
 struct sim_task {
         uint32_t     client;                  /* node */
+        uint32_t     parent, children;        /* index + 1 of the task that submits it; how many it submits */
+        uint64_t     parent_run;
         sc_ns        submit_at, cancel_at[2]; /* 0: never */
         bool         force[2];
         bool         submitted, orphaned, ended, cancel_asked[2];
@@ -229,6 +233,7 @@ struct sim_config {
         uint32_t schedulers, clients, admins, workers, hostiles, tasks;
         /* shared: see sim_plan.c; calm: and no fault ever happens; full: see sim_full.c */
         bool     shared, calm, full, needs, shares, caps, times;
+        bool     nested; /* see sim_nested.c */
         uint8_t  allocate;
         sc_ns    aging;
         uint32_t tasks_max, client_tasks_max;
@@ -349,6 +354,25 @@ void           sim_times_again(struct sim *w, uint32_t task);
 bool           sim_times_retries(const struct sim_task *t, uint8_t reason);
 void           sim_times_ended(struct sim *w, uint32_t task, const struct sc_result *result);
 uint32_t       sim_times_unanswered(const struct sim *w); /* a client; 0: none */
+
+/* Tasks that submit tasks. */
+void           sim_nested_config(struct sim *w);
+void           sim_nested_shape(struct sim *w);
+void           sim_nested_plan(struct sim *w);
+void           sim_nested_nodes(struct sim *w, struct sim_node *(*add)(struct sim *w, enum sim_kind kind));
+bool           sim_nested_is_inner(const struct sim *w, uint32_t node);
+void           sim_nested_stopped(struct sim *w, uint32_t worker);
+void           sim_nested_prune(struct sim *w);
+void           sim_nested_begin(struct sim *w, struct sim_node *n, struct sim_run *r, uint64_t place);
+void           sim_nested_stop(struct sim *w, struct sim_node *n, struct sim_run *r, uint64_t place);
+struct sc_plan sim_nested_sign(const struct sim *w, const struct sim_task *t, struct sc_plan plan,
+                               uint8_t room[SC_PARENT_SIZE]);
+void           sim_nested_ended(struct sim *w, uint32_t task);
+bool           sim_nested_may_be_cancelled(const struct sim *w, uint32_t task);
+void           sim_nested_resumed(struct sim *w, struct sim_node *n, int status);
+void           sim_nested_judge_end(struct sim *w);
+void           sim_work_goes_on(struct sim *w, struct sim_node *n, const struct sim_run *r);
+int            sim_client_submit(struct sim *w, struct sim_node *n, uint32_t task);
 
 void sim_full_config(struct sim *w);
 void sim_full_shape(struct sim *w);

@@ -29,7 +29,7 @@ struct sim_task *sim_task_of(struct sim *w, struct sc_id id, uint32_t *index)
 
 /* ---- submitting -------------------------------------------------------------------------------------- */
 
-static int submit(struct sim *w, struct sim_node *n, uint32_t task)
+int sim_client_submit(struct sim *w, struct sim_node *n, uint32_t task)
 {
         static uint8_t           body[SC_BODY_MAX];
         static const char *const names[SIM_FUNCTIONS] = { "f0", "f1", "f2", "f3" };
@@ -42,6 +42,11 @@ static int submit(struct sim *w, struct sim_node *n, uint32_t task)
         spec.priority   = t->priority;
         spec.retries    = t->retries;
         spec.plan       = plan.needs.len > 0 || w->config.times ? &plan : NULL;
+        uint8_t room[SC_PARENT_SIZE];
+        if (t->parent != 0) {
+                plan      = sim_nested_sign(w, t, plan, room);
+                spec.plan = &plan;
+        }
         spec.timeout_ms = t->timeout_ms;
         spec.function   = t->kind == SC_TASK_FUNCTION ? (struct sc_view){ names[t->function], 2 } : none;
         spec.body       = (struct sc_view){ body, sim_task_body(w, task, body) };
@@ -123,7 +128,7 @@ static void submit_due(struct sim *w, uint32_t node)
         struct sim_task *t = NULL;
         while (!n->closing && (t = next_of(w, node)) != NULL && t->submit_at <= w->now) {
                 const uint32_t task   = (uint32_t)(t - w->tasks);
-                const int      status = submit(w, n, task);
+                const int      status = sim_client_submit(w, n, task);
                 if (status == SC_E_FULL) {
                         n->full = true;
                         return; /* room() goes on */
@@ -183,6 +188,8 @@ static void on_complete(void *role, const struct sc_result *result)
         t->reason = result->outcome.reason;
         w->ended_count++;
         sim_judge_result(w, task, result);
+        if (w->config.nested)
+                sim_nested_ended(w, task);
 }
 
 static void on_confirm(void *role, const struct sc_confirm *confirm)

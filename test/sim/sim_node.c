@@ -300,7 +300,7 @@ static void begin_dial(struct sim *w, struct sim_post *post)
 
 static void start_event(struct sim *w, struct sim_event *ev)
 {
-        if (!w->nodes[ev->node].alive)
+        if (!w->nodes[ev->node].alive && !sim_nested_is_inner(w, ev->node))
                 sim_node_start(w, ev->node);
 }
 
@@ -322,7 +322,7 @@ void sim_node_start(struct sim *w, uint32_t node)
 {
         struct sim_node *n = &w->nodes[node];
         n->generation++;
-        n->id           = sc_rng_next(&w->rng) | 1;
+        n->id           = sim_nested_is_inner(w, node) ? w->nodes[n->pair].id : sc_rng_next(&w->rng) | 1;
         n->paused_until = 0;
         n->deadline     = SC_NEVER;
         n->turn_due = n->gave_up = n->closing = n->closed = n->full = false;
@@ -355,6 +355,8 @@ void sim_node_start(struct sim *w, uint32_t node)
                 sim_post(w, node, begin_dial);
         else
                 sim_node_wake(w, node);
+        if (n->kind == SIM_WORKER && n->pair != 0)
+                sim_node_start(w, n->pair);
 }
 
 void sim_node_stop(struct sim *w, uint32_t node)
@@ -377,6 +379,7 @@ void sim_node_stop(struct sim *w, uint32_t node)
         n->cli   = NULL;
         if (n->blocks != 0 || n->mem.used != 0)
                 sim_fail(w, "node %u left %zu blocks of %zu bytes", node, n->blocks, (size_t)n->mem.used);
+        sim_nested_stopped(w, node);
 }
 
 void sim_node_pause(struct sim *w, uint32_t node, sc_ns until)

@@ -519,7 +519,9 @@ END_TEST
 START_TEST(as_many_as_may_wait_do_and_one_more_is_told_so)
 {
         up(0, 1, 1, NULL);
-        const scaler_failure failure = failure_of(go("chain", 1100));
+        scaler_future       *f       = go("chain", 1100);
+        const scaler_failure failure = failure_of(f);
+        scaler_future_unref(f);
         ck_assert_int_eq(failure.reason, SCALER_REASON_TASK);
         ck_assert_int_eq(failure.code, SCALER_E_TASK); /* of the one below it, whose wait was refused */
         ck_assert_int_eq(result(go("chain", 1000)), 1000);

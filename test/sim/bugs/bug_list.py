@@ -100,4 +100,11 @@ BUGS = [
     ('a_cancel_of_many_leaves_what_runs', 'core/sched_bulk.c', '        else if (sc_task_is_held(t->state))\n                sc_sched_stop(s, t, b->force, out);\n        else\n', '        else if (!sc_task_is_held(t->state))\n'),
     ('a_cancel_of_many_is_not_answered', 'core/sched_bulk.c', '                confirm(b, out);\n                drop(s, b);', '                (void)confirm;\n                drop(s, b);'),
     ('a_cancel_of_many_is_not_said_again', 'core/cli_many.c', 'c->many[i].state = strange ? SC_CLI_MANY_OVER : SC_CLI_MANY_DUE;', 'c->many[i].state = strange ? SC_CLI_MANY_OVER : SC_CLI_MANY_SENT;'),
+    # Tasks that submit tasks.
+    ('the_scheduler_does_not_hear_who_waits', 'core/sched.c', 'case SC_MSG_WAITING: sc_sched_on_waiting(s, l, &m->about, out); break;', 'case SC_MSG_WAITING: break;'),
+    ('who_waits_keeps_its_slot', 'core/work_wait.c', '        w->parked++;\n', ''),
+    ('who_goes_on_asks_for_no_slot', 'core/work_wait.c', '|| sc_work_busy(w) >= w->slots)', '|| sc_work_busy(w) > w->slots)'),
+    ('a_hello_does_not_say_who_waits', 'core/work.c', 'run->parked ? SC_HOLD_WAITING : 0;', 'run->parked ? 0 : 0;'),
+    ('who_waits_is_forgotten_over_a_break', 'core/sched_worker.c', '        if ((h->flags & SC_HOLD_RUNNING) && (h->flags & SC_HOLD_WAITING))\n                sc_sched_park(s, t);\n        return true;\n}\n\nstatic void hold_answer', '        return true;\n}\n\nstatic void hold_answer'),
+    ('what_is_submitted_for_a_run_is_never_let_go', 'core/sched_family.c', '        if (f->row != SCHED_NONE || f->first != SCHED_NONE || !sc_list_empty(&f->todo))\n                return;', '        if (f->self != SCHED_NONE)\n                return;'),
 ]
