@@ -1,8 +1,8 @@
 /*
  * Worlds in which tasks submit tasks: each worker has a client of its own, with its id, that lives and dies with it.
- * Who has children submits them when it begins, waits for them without a slot, and goes on when they have ended.  Nobody
- * else ever submits a child, and none is submitted twice: who is run again goes on without those it had.  Half of these
- * worlds are calm, and a third of them have but one slot.
+ * Who has children submits them when it begins, waits for them without a slot, and goes on when they have ended.
+ * Nobody else ever submits a child, and none is submitted twice: who is run again goes on without those it had.  Half
+ * of these worlds are calm, and in a third workers have but one slot.
  */
 #include "after.h"
 #include "sim.h"
