@@ -269,6 +269,8 @@ typedef struct scaler_scheduler_options {
         size_t                 tenant_count;     /* at most 1,024 */
         int64_t                aging_ms;         /* waiting so long is worth one priority; 0: 60,000; SCALER_NONE */
         const char            *allocate;         /* "spread" (NULL), "even_load" or "capability": who gets a task */
+        int64_t                keys_kept;        /* ended idempotency keys remembered; 0: 100,000; SCALER_NONE */
+        int64_t                keys_age_ms;      /* for so long; 0: 3,600,000; SCALER_UNLIMITED; a restart forgets */
 } scaler_scheduler_options;
 
 typedef struct scaler_scheduler_stats {
@@ -301,10 +303,20 @@ SCALER_API int scaler_scheduler_start(scaler_scheduler *s, scaler_error *err) SC
 SCALER_API const char *scaler_scheduler_address(const scaler_scheduler *s, size_t index);
 /* [any] Counts of this moment.  Errors: SCALER_E_INVALID. */
 SCALER_API int scaler_scheduler_stats_get(scaler_scheduler *s, scaler_scheduler_stats *out);
-/* [any] Listens no more, says goodbye and lets bytes leave.  Blocks up to timeout_ms; may be called again to wait on.
- * Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT (some link has not closed yet), SCALER_E_STATE (inside a callback). */
+/* [any] Begins to stop: takes no new tasks and starts none, lets running ones end and results arrive.  Then, or after
+ * deadline_ms (0: however long it takes), it listens no more and says goodbye; clients keep their unfinished tasks and
+ * workers what still runs, and both dial on, so that the next scheduler at this address goes on with them.  Called
+ * again, the earlier deadline counts.
+ * Errors: SCALER_E_INVALID, SCALER_E_STATE (not started, inside a callback). */
+SCALER_API int scaler_scheduler_drain(scaler_scheduler *s, int64_t deadline_ms);
+/* [any] Waits until it has stopped, whoever asked for that.  Blocks up to timeout_ms.
+ * Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT, SCALER_E_STATE (not started, inside a callback). */
+SCALER_API int scaler_scheduler_wait_stopped(scaler_scheduler *s, int64_t timeout_ms);
+/* [any] scaler_scheduler_drain() without a deadline, unless that was begun before, and waits until all is said and
+ * every link is closed.  Blocks up to timeout_ms; may be called again to wait on.  Errors: SCALER_E_INVALID,
+ * SCALER_E_TIMEOUT (tasks still run, or some link has not closed yet), SCALER_E_STATE (inside a callback). */
 SCALER_API int scaler_scheduler_stop(scaler_scheduler *s, int64_t timeout_ms);
-/* [last] Stops first when that was not done, for at most a second; what has not left by then is lost with it. */
+/* [last] Waits for no task: says goodbye when that was not done, and lets bytes leave for at most a second. */
 SCALER_API void scaler_scheduler_destroy(scaler_scheduler *s);
 
 /* ---- 8. Worker and the tasks it runs ----------------------------------------------------------------- */
@@ -348,6 +360,7 @@ typedef struct scaler_worker_stats {
         bool     connected;
         int32_t  status; /* 0, or why it has given up */
         /* not in 0.1.0 */
+        uint64_t released; /* runs given back at the deadline of a drain */
         uint32_t waiting; /* of those running: they wait for tasks of their own, without a slot */
 } scaler_worker_stats;
 
@@ -371,11 +384,18 @@ SCALER_API int scaler_worker_wait_ready(scaler_worker *w, int64_t timeout_ms);
 SCALER_API int scaler_worker_wait_stopped(scaler_worker *w, int64_t timeout_ms);
 /* [any] Counts of this moment.  Errors: SCALER_E_INVALID. */
 SCALER_API int scaler_worker_stats_get(scaler_worker *w, scaler_worker_stats *out);
-/* [any] Gives queued tasks back, lets running ones finish and their results arrive.  Blocks up to timeout_ms.
+/* [any] Begins to leave: takes no new tasks, gives queued ones back, lets running ones finish and their results arrive.
+ * What still runs after deadline_ms (0: however long it takes) is given back too: commands are killed, functions are
+ * told that they are cancelled and not waited for; those tasks run again elsewhere, which costs them neither a loss nor
+ * a retry.  Called again, the earlier deadline counts.  The scheduler may ask a worker for the same; see
+ * scaler_client_drain().
+ * Errors: SCALER_E_INVALID, SCALER_E_STATE (not started, inside a callback). */
+SCALER_API int scaler_worker_drain(scaler_worker *w, int64_t deadline_ms);
+/* [any] scaler_worker_drain() without a deadline, unless that was begun before, and waits.  Blocks up to timeout_ms.
  * Errors: SCALER_E_INVALID, SCALER_E_TIMEOUT (they have not, and it may be asked again), SCALER_E_STATE (inside a
  * callback), or why it had given up. */
 SCALER_API int scaler_worker_stop(scaler_worker *w, int64_t timeout_ms);
-/* [last] Stops at once: kills commands that still run, and waits for functions for as long as they take. */
+/* [last] Stops at once: gives back what still runs, kills commands, waits for functions for as long as they take. */
 SCALER_API void scaler_worker_destroy(scaler_worker *w);
 
 /* [task] The id that its client's future has too. */
@@ -513,6 +533,15 @@ typedef struct scaler_spec {
         size_t                after_count;
         const size_t         *after_nodes; /* in a graph: indices of specs; borrows */
         size_t                after_node_count;
+        /* Idempotency key, 1 to 127 bytes; NULL: none.  Tasks of a tenant with the same key are one: the work is
+         * done once, and each of their futures ends with what came of it.  function, command, args, needs, retries
+         * and what goes with those, and timeout_ms must be the same, else the later one fails with
+         * SCALER_E_EXISTS; priority (the highest counts), tag and times are each one's own.  It is cancelled when
+         * the last one is, or its client goes.  A success or failure of its own is remembered for a while
+         * (scaler_scheduler_options): who comes then ends so at once.  Not with dependencies, in graphs (whose
+         * names are another matter), or with SCALER_COMMAND_STREAM.  The work has an id of its own:
+         * scaler_task_id() is not that of any of the futures. */
+        const char *key;
 } scaler_spec;
 
 typedef enum scaler_task_state {
@@ -536,7 +565,8 @@ typedef enum scaler_reason {
         SCALER_REASON_CLIENT        = 10, /* the client was closed or gave up on its scheduler */
         SCALER_REASON_NOT_STARTED   = 11, /* the command could not be started; code is the errno */
         /* not in 0.1.0 */
-        SCALER_REASON_WOULD_DEADLOCK = 12 /* it fits only into what those hold who wait for it; the text names them */
+        SCALER_REASON_KEY           = 12, /* another task has its key, and is not the same; code is SCALER_E_EXISTS */
+        SCALER_REASON_WOULD_DEADLOCK = 13 /* it fits only into what those hold who wait for it; the text names them */
 } scaler_reason;
 
 /* [any] The name in small letters: "worker_died".  Lends, forever. */
@@ -790,7 +820,20 @@ typedef struct scaler_worker_info {
         uint32_t  slots, credit, assigned, started, functions;
         uint64_t  done, failed, lost;
         uint64_t  connected_ms;
+        /* not in 0.1.0 */
+        bool draining; /* it is to leave, and gets nothing more */
 } scaler_worker_info;
+
+typedef struct scaler_drained {
+        size_t    size;
+        scaler_id worker;   /* nil: the scheduler */
+        uint32_t  finished; /* runs that ended since it was to leave, */
+        uint32_t  returned; /* were given back before they had begun, */
+        uint32_t  released; /* or at the deadline; */
+        uint32_t  lost;     /* or were lost with it */
+        uint64_t  took_ms;
+        char      name[SCALER_NAME_MAX];
+} scaler_drained;
 
 typedef struct scaler_client_info {
         size_t    size;
@@ -832,6 +875,18 @@ SCALER_API int scaler_client_clients(scaler_client *c, uint64_t *cursor, int64_t
 /* [any] A page of tasks.  Blocks up to timeout_ms.  Errors: as scaler_client_scheduler_stats(). */
 SCALER_API int scaler_client_tasks(scaler_client *c, uint64_t *cursor, int64_t timeout_ms, scaler_task_info *rows,
                                    size_t count);
+
+/* [any] Asks a worker to leave, as scaler_worker_drain() does, or with a nil id the scheduler itself, as
+ * scaler_scheduler_drain(), and waits until it has: 0.  *out (NULL: not wanted) is what came of the worker's runs,
+ * also with SCALER_E_UNREACHABLE; nobody's worker stands in it when the scheduler's link was lost.  Asked again after
+ * SCALER_E_TIMEOUT, it waits on.  Blocks up to timeout_ms; with 0 until it is asked.
+ * Errors: SCALER_E_INVALID, SCALER_E_DENIED (not an admin client), SCALER_E_NOT_FOUND (no such worker),
+ * SCALER_E_UNREACHABLE (its link was lost before it had left, or the scheduler's was), SCALER_E_TIMEOUT (it is
+ * leaving), SCALER_E_UNSUPPORTED (a worker too old for that), SCALER_E_EXISTS (this client asked again meanwhile),
+ * SCALER_E_FULL (256 questions at once), SCALER_E_NOMEM, SCALER_E_STATE (not started, stopped, inside a callback), or
+ * why the client gave up. */
+SCALER_API int scaler_client_drain(scaler_client *c, scaler_id worker, int64_t deadline_ms, int64_t timeout_ms,
+                                   scaler_drained *out);
 
 /* ---- 11. A whole cluster in this process ------------------------------------------------------------------ */
 

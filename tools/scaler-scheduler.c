@@ -1,6 +1,7 @@
 /*
- * scaler-scheduler: a scheduler as a process.  Prints each bound address on stdout, stops in order at
- * SIGTERM or SIGINT, in haste at the second one.
+ * scaler-scheduler: a scheduler as a process.  Prints each bound address on stdout.  At SIGTERM or SIGINT, or
+ * when an admin asks it to, it stops: it starts nothing more, waits for what runs as long as --drain says,
+ * and says goodbye; at the second signal it does so at once.
  */
 #include <inttypes.h>
 #include <scaler.h>
@@ -18,13 +19,15 @@
 
 enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2 };
 
-#define STOP_MS      10000
+#define DRAIN_MS     10000
+#define IDLE_LOOK_MS 1000
 #define STOP_LOOK_MS 20
+#define GOODBYE_MS   10000 /* for peers that do not let go */
 
 struct settings {
         scaler_scheduler_options scheduler;
         struct access            access;
-        int64_t                  losses_max;
+        int64_t                  losses_max, drain_ms;
         struct option_list       tenants;
         const char              *ready_file;
         int32_t                  log_level;
@@ -52,6 +55,12 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
                   "waiting so long is worth one priority (60)" },
                 { "allocate", 0, OPTION_TEXT, &s->scheduler.allocate, 0, 0, 0, "HOW",
                   "who gets a task: spread even_load capability (spread)" },
+                { "drain", 0, OPTION_TIME, &s->drain_ms, 1, INT64_C(31536000000), 0, "TIME",
+                  "after a signal running tasks are waited for so long (10)" },
+                { "keys-kept", 0, OPTION_COUNT, &s->scheduler.keys_kept, 1, INT32_MAX / 2, OPTION_WORD_NONE, "N",
+                  "ended idempotency keys remembered (100000)" },
+                { "keys-age", 0, OPTION_TIME, &s->scheduler.keys_age_ms, 1, INT64_C(31536000000), OPTION_WORD_UNLIMITED,
+                  "TIME", "for so long (3600)" },
                 { "ready-file", 0, OPTION_TEXT, &s->ready_file, 0, 0, 0, "FILE",
                   "holds the addresses once they are bound" },
                 { "log-level", 0, OPTION_LEVEL, &s->log_level, 0, 0, 0, "LEVEL", "none error warn info debug (info)" },
@@ -98,16 +107,28 @@ static int announce(const struct program *p, scaler_scheduler *scheduler, size_t
 }
 
 /* In order, unless a second signal comes or the peers do not let go in time. */
-static int stop(scaler_scheduler *scheduler, int signals)
+static int stop(scaler_scheduler *scheduler, const struct settings *s, int signals)
 {
-        for (int waited_ms = 0; scaler_scheduler_stop(scheduler, 0) == SCALER_E_TIMEOUT; waited_ms += STOP_LOOK_MS) {
+        scaler_scheduler_drain(scheduler, s->drain_ms);
+        for (int64_t waited_ms = 0; scaler_scheduler_wait_stopped(scheduler, 0) == SCALER_E_TIMEOUT;
+             waited_ms += STOP_LOOK_MS) {
                 int again = signals_wait(signals, STOP_LOOK_MS);
                 if (again)
                         return 128 + again;
-                if (waited_ms > STOP_MS)
+                if (waited_ms > s->drain_ms + GOODBYE_MS)
                         break;
         }
         return EXIT_FINE;
+}
+
+/* A signal, or 0: it has stopped, as somebody asked it to. */
+static int wait_end(scaler_scheduler *scheduler, int signals)
+{
+        for (;;) {
+                int signal_number = signals_wait(signals, IDLE_LOOK_MS);
+                if (signal_number || scaler_scheduler_wait_stopped(scheduler, 0) == 0)
+                        return signal_number;
+        }
 }
 
 static int serve(const struct program *p, const struct settings *s, int signals)
@@ -123,11 +144,14 @@ static int serve(const struct program *p, const struct settings *s, int signals)
         code = announce(p, scheduler, s->scheduler.listen_count, s->ready_file);
         if (code != PROGRAM_GOES_ON)
                 goto out;
-        int signal_number = 0;
-        while (signal_number == 0)
-                signal_number = signals_wait(signals, -1);
+        int signal_number = wait_end(scheduler, signals);
+        code              = EXIT_FINE;
+        if (signal_number == 0) {
+                log_line("scheduler", SCALER_LOG_INFO, "stopped, as an admin asked");
+                goto out;
+        }
         log_line("scheduler", SCALER_LOG_INFO, "signal %d: stopping", signal_number);
-        code = stop(scheduler, signals);
+        code = stop(scheduler, s, signals);
 out:
         scaler_scheduler_destroy(scheduler);
         return code;
@@ -181,7 +205,7 @@ static int run(const struct program *p, struct settings *s, const struct option_
 
 int main(int argc, char **argv)
 {
-        struct settings    settings = { 0 };
+        struct settings    settings = { .drain_ms = DRAIN_MS };
         struct program     program;
         struct option_list urls = { 0 };
         scaler_init(&settings.scheduler, sizeof settings.scheduler);

@@ -1,7 +1,10 @@
 /*
  * scaler-worker: a worker as a process.  Runs commands, and the functions that plugins register.  At
- * SIGTERM or SIGINT it gives queued tasks back and finishes running ones; the second signal kills them.
+ * SIGTERM or SIGINT, or when the scheduler asks it to, it leaves: it gives queued tasks back and finishes
+ * running ones, for so long as --drain says; the second signal gives those back as well and kills them.
  */
+#include <inttypes.h>
+#include <poll.h>
 #include <scaler.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -18,14 +21,15 @@
 enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2 };
 
 #define LINK_LOOK_MS  100
-#define IDLE_LOOK_MS  5000
+#define IDLE_LOOK_MS  1000
 #define DRAIN_LOOK_MS 50
+#define ABORT_MS      1000 /* to say goodbye and to see killed commands end */
 #define SLOTS_MAX     1024
 
 struct settings {
         scaler_worker_options worker;
         struct access         access;
-        int64_t               slots, prefetch;
+        int64_t               slots, prefetch, drain_ms;
         bool                  no_commands;
         struct option_list    plugins;
         const char           *ready_file;
@@ -48,6 +52,8 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
                   "running tasks outlive a lost link so long (60)" },
                 { "kill-grace", 0, OPTION_TIME, &s->worker.kill_grace_ms, 1, 86400000, 0, "TIME",
                   "from SIGTERM to SIGKILL (5)" },
+                { "drain", 0, OPTION_TIME, &s->drain_ms, 1, INT64_C(31536000000), 0, "TIME",
+                  "what still runs so long after a signal is given back (never)" },
                 { "scheduler-timeout", 0, OPTION_TIME, &s->worker.scheduler_timeout_ms, 1, INT64_C(31536000000), 0,
                   "TIME", "give up after so long without a scheduler (never)" },
                 { "ready-file", 0, OPTION_TEXT, &s->ready_file, 0, 0, 0, "FILE", "holds the name once linked" },
@@ -60,8 +66,8 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
                 .usage      = "[options] URL",
                 .about      = "Runs tasks for the scheduler at URL ([tls+]tcp://HOST:PORT, ipc:///PATH).",
                 .after      = "SCALER_URL stands for a missing URL, SCALER_TOKEN for a missing --token-file.\n"
-                              "Exit: 0 stopped in order, 1 could not run or gave up, 2 usage,\n"
-                              "128+N killed its tasks at the second signal N.",
+                              "Exit: 0 left in order, 1 could not run or gave up, 2 usage,\n"
+                              "128+N left what ran at the second signal N.",
                 .rows       = rows,
                 .row_count  = sizeof rows / sizeof rows[0],
                 .shared     = shared,
@@ -95,7 +101,8 @@ static int wait_linked(scaler_worker *worker, int signals)
         }
 }
 
-/* A signal, or the status with which the worker has given up.  It looks rarely: an idle worker costs nothing. */
+/* A signal; 0: it has left, as the scheduler asked it to; or the status with which it has given up.  It looks rarely:
+ * an idle worker costs next to nothing. */
 static int wait_end(scaler_worker *worker, int signals)
 {
         for (;;) {
@@ -104,19 +111,54 @@ static int wait_end(scaler_worker *worker, int signals)
                         return signal_number;
                 int status = scaler_worker_wait_stopped(worker, 0);
                 if (status != SCALER_E_TIMEOUT)
-                        return status < 0 ? status : SCALER_E_UNREACHABLE;
+                        return status;
         }
 }
 
-static int drain(scaler_worker *worker, int signals)
+static void say_released(const scaler_worker_stats *stats)
 {
-        while (scaler_worker_stop(worker, 0) == SCALER_E_TIMEOUT) {
-                int again = signals_wait(signals, DRAIN_LOOK_MS);
-                if (again) {
-                        log_line("worker", SCALER_LOG_WARN, "signal %d again: killing what runs", again);
-                        return 128 + again;
-                }
+        if (stats->released > 0)
+                log_line("worker", SCALER_LOG_WARN,
+                         "left without %" PRIu64 " tasks that were running; they are run again elsewhere",
+                         stats->released);
+}
+
+/* All links are closed or nearly so.  Functions that do not return would hold up an end in order; what they were for is
+ * another worker's by now. */
+static void end_all(scaler_worker *worker, int code)
+{
+        scaler_worker_stats stats;
+        scaler_init(&stats, sizeof stats);
+        for (int waited_ms = 0; waited_ms <= ABORT_MS; waited_ms += DRAIN_LOOK_MS) {
+                scaler_worker_stats_get(worker, &stats);
+                const int left = scaler_worker_wait_stopped(worker, DRAIN_LOOK_MS);
+                if (left != SCALER_E_TIMEOUT && stats.running + stats.abandoned == 0)
+                        break;
+                if (left != SCALER_E_TIMEOUT)
+                        poll(NULL, 0, DRAIN_LOOK_MS);
         }
+        say_released(&stats);
+        if (stats.running + stats.abandoned == 0)
+                return;
+        log_line("worker", SCALER_LOG_WARN, "%u tasks do not return; the process ends with them",
+                 stats.running + stats.abandoned);
+        fflush(NULL);
+        _exit(code);
+}
+
+static int drain(scaler_worker *worker, const struct settings *s, int signals)
+{
+        int status = scaler_worker_drain(worker, s->drain_ms);
+        while (status == 0 && scaler_worker_wait_stopped(worker, 0) == SCALER_E_TIMEOUT) {
+                int again = signals_wait(signals, DRAIN_LOOK_MS);
+                if (again == 0)
+                        continue;
+                log_line("worker", SCALER_LOG_WARN, "signal %d again: killing what runs", again);
+                scaler_worker_drain(worker, 1);
+                end_all(worker, 128 + again);
+                return 128 + again;
+        }
+        end_all(worker, EXIT_FINE);
         return EXIT_FINE;
 }
 
@@ -139,8 +181,11 @@ static int work(const struct program *p, const struct settings *s, scaler_worker
                                access_hint(&s->access, s->worker.scheduler, end));
                 return EXIT_BROKEN;
         }
-        log_line("worker", SCALER_LOG_INFO, "signal %d: finishing what runs", end);
-        return drain(worker, signals);
+        if (end > 0)
+                log_line("worker", SCALER_LOG_INFO, "signal %d: finishing what runs", end);
+        else
+                log_line("worker", SCALER_LOG_INFO, "left, as the scheduler asked");
+        return drain(worker, s, signals);
 }
 
 static int run(const struct program *p, struct settings *s)

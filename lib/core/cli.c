@@ -80,6 +80,7 @@ static void on_message(struct sc_cli *c, const struct sc_msg *msg, struct sc_out
         case SC_MSG_CLIENT_ROW:
         case SC_MSG_TASK_ROW:
         case SC_MSG_QUERY_END:
+        case SC_MSG_DRAINED:
                 sc_cli_reply(c, msg, out);
                 break;
         case SC_MSG_BYE:
@@ -147,7 +148,7 @@ static void on_application(struct sc_cli *c, const struct sc_event *ev, struct s
         else if (ev->kind == SC_EV_CONSUMED)
                 sc_cli_consumed(c, ev->task, ev->count, out);
         else if (ev->kind == SC_EV_QUERY)
-                sc_cli_query(c, &ev->msg->query, out);
+                sc_cli_query(c, ev->msg, out);
         else
                 on_close(c, out);
 }
@@ -183,6 +184,7 @@ static void dispatch(struct sc_cli *c, const struct sc_event *ev, struct sc_out 
         case SC_EV_RAN:
         case SC_EV_OUTPUT:
         case SC_EV_DRAIN:
+        case SC_EV_RELEASE:
                 SC_UNREACHABLE();
         }
 }

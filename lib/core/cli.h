@@ -31,10 +31,10 @@ struct sc_cli *sc_cli_create(struct sc_mem *mem, const struct sc_cli_options *op
 void           sc_cli_destroy(struct sc_cli *c);
 void           sc_cli_step(struct sc_cli *c, const struct sc_event *ev, struct sc_out *out);
 sc_ns          sc_cli_deadline(const struct sc_cli *c);
-/* Reserves all that a SUBMIT of `bytes` body bytes, that plan (NULL: none) and any function name needs: 0, SC_E_FULL,
- * SC_E_NOMEM, SC_E_TOO_BIG, or SC_E_STATE when closing, given up, or not a client.  On 0 the very next step must be
- * that SUBMIT, with task.lo = sc_cli_next_sequence(). */
-int            sc_cli_admissible(struct sc_cli *c, size_t bytes, const struct sc_plan *plan);
+/* Reserves all that a SUBMIT of that specification needs: 0, SC_E_FULL, SC_E_NOMEM, SC_E_TOO_BIG, or SC_E_STATE when
+ * closing, given up, or not a client.  On 0 the very next step must be that SUBMIT, with task.lo =
+ * sc_cli_next_sequence(). */
+int            sc_cli_admissible(struct sc_cli *c, const struct sc_spec *spec);
 uint64_t       sc_cli_next_sequence(const struct sc_cli *c); /* from 1 */
 /* The next one will be `sequence`, not below the present next: those between went to tasks that could not be
  * admitted. */

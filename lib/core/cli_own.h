@@ -282,7 +282,7 @@ void sc_cli_many_down(struct sc_cli *c, struct sc_out *out);
 void sc_cli_many_end(struct sc_cli *c, struct sc_out *out);
 
 /* cli_query.c */
-void sc_cli_query(struct sc_cli *c, const struct sc_query_msg *query, struct sc_out *out);
+void sc_cli_query(struct sc_cli *c, const struct sc_msg *question, struct sc_out *out); /* QUERY or DRAIN */
 void sc_cli_reply(struct sc_cli *c, const struct sc_msg *msg, struct sc_out *out);
 void sc_cli_queries_down(struct sc_cli *c, struct sc_out *out);
 

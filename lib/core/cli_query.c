@@ -1,6 +1,6 @@
 /*
- * Questions to the scheduler.  Each ticket is answered by rows and one QUERY_END, which says
- * unreachable when there is no link, or when it goes before the end.
+ * Questions to the scheduler.  Each ticket is answered by rows and one QUERY_END, or if it asked for a
+ * drain by one DRAINED.  A QUERY_END says unreachable when there is no link, or when it goes before the end.
  */
 #include "cli_own.h"
 
@@ -24,22 +24,15 @@ static uint32_t find(const struct sc_cli *c, uint32_t ticket)
         return at;
 }
 
-void sc_cli_query(struct sc_cli *c, const struct sc_query_msg *query, struct sc_out *out)
-{
-        if (c->link == 0) {
-                end_query(query->ticket, SC_E_UNREACHABLE, out);
-        } else if (c->ticket_count == SC_CLI_ASKS_MAX) {
-                end_query(query->ticket, SC_E_FULL, out);
-        } else {
-                SC_ASSERT(find(c, query->ticket) == c->ticket_count);
-                c->ticket[c->ticket_count++] = query->ticket;
-                sc_out_send(out, c->link, SC_MSG_QUERY)->query = *query;
-        }
-}
-
 static uint32_t ticket_of(const struct sc_msg *msg)
 {
         switch (msg->kind) {
+        case SC_MSG_QUERY:
+                return msg->query.ticket;
+        case SC_MSG_DRAIN:
+                return msg->drain.ticket;
+        case SC_MSG_DRAINED:
+                return msg->drained.ticket;
         case SC_MSG_STATUS_ROW:
                 return msg->status_row.ticket;
         case SC_MSG_WORKER_ROW:
@@ -53,13 +46,27 @@ static uint32_t ticket_of(const struct sc_msg *msg)
         }
 }
 
+void sc_cli_query(struct sc_cli *c, const struct sc_msg *question, struct sc_out *out)
+{
+        const uint32_t ticket = ticket_of(question);
+        if (c->link == 0) {
+                end_query(ticket, SC_E_UNREACHABLE, out);
+        } else if (c->ticket_count == SC_CLI_ASKS_MAX) {
+                end_query(ticket, SC_E_FULL, out);
+        } else {
+                SC_ASSERT(find(c, ticket) == c->ticket_count);
+                c->ticket[c->ticket_count++] = ticket;
+                *sc_out_send(out, c->link, (enum sc_msg_kind)question->kind) = *question;
+        }
+}
+
 void sc_cli_reply(struct sc_cli *c, const struct sc_msg *msg, struct sc_out *out)
 {
         const uint32_t at = find(c, ticket_of(msg));
         if (at == c->ticket_count)
                 return;
         sc_out_add(out, SC_FX_REPLY)->msg = *msg;
-        if (msg->kind != SC_MSG_QUERY_END)
+        if (msg->kind != SC_MSG_QUERY_END && msg->kind != SC_MSG_DRAINED)
                 return;
         c->ticket_count--;
         memmove(&c->ticket[at], &c->ticket[at + 1], (c->ticket_count - at) * sizeof c->ticket[0]);

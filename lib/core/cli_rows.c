@@ -55,10 +55,15 @@ static bool reserve_page(struct sc_cli *c)
         return c->spare_page != NULL;
 }
 
-static bool reserve_row(struct sc_cli *c, size_t bytes, const struct sc_plan *plan)
+static size_t row_size(const struct sc_spec *spec)
 {
-        const size_t size = sizeof *c->spare + sc_cli_plan_size(plan) + SC_NAME_MAX + bytes;
-        if (plan && !sc_heap_reserve(&c->timed, (size_t)c->planned + 1))
+        return sizeof(struct sc_cli_row) + sc_cli_plan_size(spec->plan) + spec->body.len + spec->function.len;
+}
+
+static bool reserve_row(struct sc_cli *c, const struct sc_spec *spec)
+{
+        const size_t size = row_size(spec);
+        if (spec->plan && !sc_heap_reserve(&c->timed, (size_t)c->planned + 1))
                 return false;
         if (c->spare && c->spare->size == size)
                 return true;
@@ -70,30 +75,18 @@ static bool reserve_row(struct sc_cli *c, size_t bytes, const struct sc_plan *pl
         return true;
 }
 
-int sc_cli_admissible(struct sc_cli *c, size_t bytes, const struct sc_plan *plan)
+int sc_cli_admissible(struct sc_cli *c, const struct sc_spec *spec)
 {
+        SC_ASSERT(spec->function.len <= SC_NAME_MAX);
         if (c->phase != SC_CLI_OPEN || c->role != SC_ROLE_CLIENT)
                 return SC_E_STATE;
-        if (bytes > SC_BODY_MAX)
+        if (spec->body.len > SC_BODY_MAX)
                 return SC_E_TOO_BIG;
         int status = c->pending < c->pending_max ? 0 : SC_E_FULL;
-        if (!status && (!reserve_page(c) || !reserve_row(c, bytes, plan)))
+        if (!status && (!reserve_page(c) || !reserve_row(c, spec)))
                 status = SC_E_NOMEM;
         c->want_room = c->want_room || status != 0;
         return status;
-}
-
-/* The room for the longest function name is mostly not needed; keeping it would do, too. */
-static struct sc_cli_row *fit(struct sc_cli *c, struct sc_cli_row *row, size_t bytes)
-{
-        const size_t size = sizeof *row + bytes;
-        if (row->size - size < SC_NAME_MAX / 2)
-                return row;
-        struct sc_cli_row *less = sc_mem_resize(c->mem, row, row->size, size);
-        if (!less)
-                return row;
-        less->size = size;
-        return less;
 }
 
 static void place(struct sc_cli *c, struct sc_cli_row *row)
@@ -115,18 +108,14 @@ struct sc_cli_row *sc_cli_admit(struct sc_cli *c, const struct sc_submit *submit
         struct sc_cli_row    *row  = c->spare;
         c->spare                   = NULL;
         SC_ASSERT(row != NULL);
-        SC_ASSERT(spec->function.len <= SC_NAME_MAX);
-        const size_t first = sc_cli_plan_size(spec->plan);
-        SC_ASSERT(sizeof *row + first + SC_NAME_MAX + spec->body.len <= row->size);
-        row               = fit(c, row, first + spec->body.len + spec->function.len);
-        const size_t size = row->size;
-        *row              = (struct sc_cli_row){ .sequence = c->next++, .size = size, .spec = *spec };
+        SC_ASSERT(row->size == row_size(spec));
+        *row = (struct sc_cli_row){ .sequence = c->next++, .size = row->size, .spec = *spec };
         sc_list_init(&row->link);
         sc_list_init(&row->cancel);
         sc_list_init(&row->output);
         if (spec->plan)
                 sc_cli_plan_keep(c, row, spec->plan);
-        unsigned char *at = row->bytes + first;
+        unsigned char *at = row->bytes + sc_cli_plan_size(spec->plan);
         if (spec->body.len > 0)
                 memcpy(at, spec->body.ptr, spec->body.len);
         if (spec->function.len > 0)

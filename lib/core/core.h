@@ -32,7 +32,7 @@ enum sc_event_kind {
         SC_EV_CANCEL,   /* the application: msg.cancel */
         SC_EV_CANCEL_MANY, /* the application: msg.cancel_many; up_to 0: all that is admitted */
         SC_EV_CONSUMED, /* the application has taken output: `task`, `count` bytes more */
-        SC_EV_QUERY,    /* the application: msg.query */
+        SC_EV_QUERY,    /* the application: msg.query or msg.drain */
         SC_EV_CLOSE,    /* the application closes the client: say BYE, end all futures */
         /* worker */
         SC_EV_RAN,      /* a run is over: `run`, `outcome` */
@@ -40,7 +40,10 @@ enum sc_event_kind {
         SC_EV_BACK,     /* a run has not begun and will not: `run`, for which SC_FX_TAKE_BACK asked */
         SC_EV_WAITS,    /* a run's thread waits for others: `run`; once, until SC_FX_RESUME */
         SC_EV_WAKES,    /* what it waits for has come: `run` */
-        SC_EV_DRAIN     /* take nothing more, give queued runs back, finish running ones, then BYE */
+        /* worker and scheduler */
+        SC_EV_DRAIN,    /* take nothing more, give queued runs back, finish running ones, then BYE; `count`: what runs
+                         * after so many milliseconds is let go of; 0: nothing ever.  Again: the earlier one counts */
+        SC_EV_RELEASE   /* the same, and the time is up now */
 };
 
 struct sc_event {
@@ -68,7 +71,7 @@ enum sc_effect_kind {
         SC_FX_GRAPH,     /* msg.graph_done: the counts of a graph, whose COMPLETE is the next effect */
         SC_FX_CONFIRM,   /* msg.confirm: the answer to a cancel */
         SC_FX_DELIVER,   /* msg.output: new bytes, in order, each once; status 1 (restart): forget earlier ones */
-        SC_FX_REPLY,     /* msg.*_row or msg.query_end; msg.confirm_many: the answer to a cancel of many */
+        SC_FX_REPLY,     /* msg.*_row, msg.query_end or msg.drained; msg.confirm_many: of a cancel of many */
         SC_FX_ROOM,      /* there is room for submits again after sc_cli_admissible() said no */
         SC_FX_GIVE_UP,   /* status, text: the role cannot go on (refused, version, unreachable too long) */
         SC_FX_CLOSED,    /* SC_EV_CLOSE or SC_EV_DRAIN is carried out as far as this core is concerned */

@@ -24,6 +24,8 @@ struct sc_tenant_options {
  * fewest tasks among those that offer what is needed, one at a time, as the names say: amounts are not counted. */
 enum sc_allocate { SC_ALLOCATE_SPREAD, SC_ALLOCATE_EVEN_LOAD, SC_ALLOCATE_CAPABILITY };
 
+#define SC_KEYS_NONE UINT32_MAX
+
 struct sc_sched_options {
         uint64_t id, epoch, seed; /* random; epoch != 0 */
         uint32_t tasks_max;       /* rows; 0: 10,000,000 */
@@ -35,6 +37,8 @@ struct sc_sched_options {
         sc_ns    client_grace;    /* how long a client's tasks outlive its link; 0: 60 s; SC_NEVER: for ever */
         sc_ns    claim_delay;     /* resubmitted tasks are not placed in the first part of an epoch; 0: 1 s */
         sc_ns    aging;           /* waiting so long is worth one priority; 0: 60 s; SC_NEVER: nothing is */
+        uint32_t keys_kept;       /* ended keys remembered; 0: 100,000; SC_KEYS_NONE: none */
+        sc_ns    keys_age;        /* for so long; 0: an hour; SC_NEVER: for ever */
         uint8_t  allocate;        /* enum sc_allocate */
         const struct sc_tenant_options *tenants; /* copied */
         uint32_t tenant_count;    /* at most 1,024 */

@@ -3,6 +3,7 @@
  * is done - first what an earlier step left over, then placing, then balance.  Links are here too:
  * every word of a peer comes over one, and goes to the noun it concerns.
  */
+#include "sched_drain.h"
 #include "sched_state.h"
 
 #include <string.h>
@@ -86,6 +87,8 @@ static void link_remove(struct sc_sched *s, struct sched_link *l)
 {
         if (l->bulks > 0)
                 sc_sched_bulks_drop(s, l->id);
+        if (l->role == SC_ROLE_ADMIN)
+                sc_sched_drains_drop(s, l->id);
         sc_map_remove(&s->links, (struct sc_id){ 0, l->id });
         sc_map_remove(&s->peers, (struct sc_id){ l->role, l->peer });
         sc_mem_release(s->mem, l, sizeof *l);
@@ -239,6 +242,7 @@ static void on_worker_msg(struct sc_sched *s, struct sched_link *l, const struct
         case SC_MSG_WAITING: sc_sched_on_waiting(s, l, &m->about, out); break;
         case SC_MSG_RESUMED: sc_sched_on_resumed(s, w, &m->about); break;
         case SC_MSG_OUTPUT: sc_sched_on_output(s, w, &m->output, out); break;
+        case SC_MSG_LEAVE: sc_sched_leaves(s, w); break;
         default: SC_UNREACHABLE();
         }
 }
@@ -254,6 +258,7 @@ static void on_client_msg(struct sc_sched *s, struct sched_link *l, const struct
         case SC_MSG_WANT: sc_sched_on_want(s, sc_sched_client(s, l->index), &m->want, out); break;
         case SC_MSG_OUTPUT_ACK: sc_sched_on_output_ack(s, l, &m->output_ack, out); break;
         case SC_MSG_QUERY: sc_sched_on_query(s, l, &m->query, out); break;
+        case SC_MSG_DRAIN: sc_sched_on_drain(s, l, &m->drain, out); break;
         default: SC_UNREACHABLE();
         }
 }
@@ -310,6 +315,7 @@ static void bury(struct sc_sched *s)
                 sc_sched_worker_free(s, SC_CONTAINER(at, struct sched_worker, todo));
         for (struct sc_list *at; (at = sc_list_take(&s->dead_clients)) != NULL;)
                 sc_sched_client_free(s, SC_CONTAINER(at, struct sched_client, todo));
+        sc_sched_drains_bury(s);
 }
 
 static void handle(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out)
@@ -321,6 +327,8 @@ static void handle(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         case SC_EV_MSG: on_msg(s, ev, out); break;
         case SC_EV_ACKED: on_acked(s, ev, out); break;
         case SC_EV_GRANT: on_grant(s, ev); break;
+        case SC_EV_DRAIN: sc_sched_stop_begin(s, ev->count); break;
+        case SC_EV_RELEASE: sc_sched_stop_now(s); break;
         case SC_EV_SUBMIT:
         case SC_EV_CANCEL:
         case SC_EV_CANCEL_MANY:
@@ -331,12 +339,11 @@ static void handle(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         case SC_EV_WAITS:
         case SC_EV_WAKES:
         case SC_EV_RAN:
-        case SC_EV_OUTPUT:
-        case SC_EV_DRAIN: SC_UNREACHABLE();
+        case SC_EV_OUTPUT: SC_UNREACHABLE();
         }
 }
 
-static bool is_to_pass_on(const struct sc_sched *s)
+bool sc_sched_passes_on(const struct sc_sched *s)
 {
         return s->marked_first != SCHED_NONE || s->release != SCHED_NONE || !sc_list_empty(&s->graphs);
 }
@@ -344,11 +351,11 @@ static bool is_to_pass_on(const struct sc_sched *s)
 /* What the ends of this step mean for tasks that depend on them, and with those for clients that are gone. */
 static void pass_on(struct sc_sched *s, struct sc_out *out)
 {
-        if (!is_to_pass_on(s))
+        if (!sc_sched_passes_on(s))
                 return;
         sc_sched_graphs_todo(s, out);
         sc_sched_clients_todo(s, out);
-        s->more = s->more || is_to_pass_on(s);
+        s->more = s->more || sc_sched_passes_on(s);
 }
 
 void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out *out)
@@ -373,10 +380,12 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         sc_sched_claims_wake(s, out);
         sc_sched_plans_run(s, out); /* what has come back too late is not placed again */
         sc_sched_families_todo(s, out);
+        sc_sched_keys_run(s, out);
         pass_on(s, out);
         sc_sched_place(s, out);
         sc_sched_balance(s, out);
         sc_sched_grants_round(s, out);
+        sc_sched_drains_run(s, out);
         s->more = s->more || !sc_list_empty(&s->families_todo);
 }
 
@@ -397,6 +406,8 @@ sc_ns sc_sched_deadline(const struct sc_sched *s)
         if (s->orphans.head != SCHED_NONE)
                 at = sc_ns_min(at, sc_ns_add(sc_sched_row(s, s->orphans.head)->since, s->opt.client_grace));
         at = sc_ns_min(at, sc_sched_balance_deadline(s));
+        at = sc_ns_min(at, sc_sched_stop_deadline(s));
+        at = sc_ns_min(at, sc_sched_keys_deadline(s));
         if (s->tight)
                 at = sc_ns_min(at, sc_ns_add(s->now, SCHED_TIGHT_REST));
         return sc_ns_max(at, s->now);
@@ -418,6 +429,9 @@ static void options_complete(struct sc_sched_options *o)
         o->aging             = o->aging > 0 ? o->aging : 60 * SC_S;
         if (o->aging != SC_NEVER && o->aging > SCHED_AGING_MAX)
                 o->aging = SCHED_AGING_MAX;
+        o->keys_kept         = o->keys_kept > 0 ? o->keys_kept : SCHED_KEYS_KEPT;
+        o->keys_kept         = o->keys_kept < SC_KEYS_NONE ? o->keys_kept : 0;
+        o->keys_age          = o->keys_age > 0 ? o->keys_age : SCHED_KEYS_AGE;
         o->name[SC_NAME_MAX] = '\0';
 }
 
@@ -471,6 +485,7 @@ struct sc_sched *sc_sched_create(struct sc_mem *mem, const struct sc_sched_optio
         s->rested_at = SC_NEVER;
         s->stray     = SCHED_NONE;
         sc_map_init(&s->limbo, mem);
+        sc_sched_drains_init(s);
         sc_sched_tasks_init(s);
         if (sc_sched_sets_init(s) && sc_sched_tenants_init(s))
                 return s;
@@ -504,6 +519,8 @@ void sc_sched_destroy(struct sc_sched *s)
                 return;
         bury(s);
         sc_sched_bulks_fini(s);
+        sc_sched_drains_fini(s);
+        sc_sched_keys_fini(s);
         sc_sched_rows_fini(s);
         sc_sched_families_fini(s);
         sc_sched_edges_fini(s);

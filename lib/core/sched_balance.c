@@ -15,7 +15,7 @@ enum { LOOKS_MAX = 64, LOOKS_CREW = 16, DONORS_MAX = 32, CLAIMS_MAX = 64 };
 static uint32_t surplus(const struct sched_worker *w)
 {
         uint32_t kept = w->held + w->recalling;
-        return !w->gone && w->assigned > kept ? w->assigned - kept : 0;
+        return !w->gone && !w->draining && w->assigned > kept ? w->assigned - kept : 0;
 }
 
 /* The most loaded ones, worst first. */
@@ -135,7 +135,7 @@ static bool is_due(const struct sc_sched *s)
 
 sc_ns sc_sched_balance_deadline(const struct sc_sched *s)
 {
-        if (s->excess == 0 || !somebody_idles(s))
+        if (s->excess == 0 || sc_sched_is_stopping(s) || !somebody_idles(s))
                 return SC_NEVER;
         return s->balance_due ? s->balance_at : sc_ns_max(s->rested_at, s->balance_at);
 }
@@ -161,7 +161,7 @@ static uint32_t feed(struct sc_sched *s, const struct sched_crew *crew, struct d
 /* From crew to crew in turn, going on where it stopped the last time. */
 void sc_sched_balance(struct sc_sched *s, struct sc_out *out)
 {
-        if (!is_due(s) || s->now < s->balance_at)
+        if (sc_sched_is_stopping(s) || !is_due(s) || s->now < s->balance_at)
                 return;
         struct donors donors = { .len = 0 };
         bool          more   = true;

@@ -97,6 +97,7 @@ static bool is_its(const struct sched_bulk *b, const struct sched_task *t)
 static void cancel(struct sc_sched *s, struct sched_bulk *b, struct sched_task *t, struct sc_out *out)
 {
         b->count += t->state != SC_STATE_CANCELLING;
+        (void)sc_sched_part(s, t);
         if (t->kind == SC_TASK_GRAPH)
                 sc_sched_graph_cancel(s, t, b->force, true);
         else if (sc_task_is_held(t->state))

@@ -109,7 +109,7 @@ void sc_sched_confirm_all(struct sc_sched *s, struct sched_task *t, enum sc_canc
 void sc_sched_stop_send(struct sc_sched *s, struct sched_task *t, bool force, struct sc_out *out)
 {
         struct sc_msg *m = sc_out_send(out, sc_sched_worker(s, t->worker)->link, SC_MSG_STOP);
-        m->about         = (struct sc_about_run){ .task = t->id, .run = t->run, .force = force };
+        m->about         = (struct sc_about_run){ .task = sc_sched_work_name(t), .run = t->run, .force = force };
         if (force)
                 t->flags |= SCHED_FORCED;
 }
@@ -137,6 +137,7 @@ void sc_sched_on_cancel(struct sc_sched *s, struct sched_link *l, const struct s
                 confirm(out, l->id, m->task, SC_CANCEL_NOT_FOUND);
                 return;
         }
+        (void)sc_sched_part(s, t);
         if (sc_task_is_held(t->state)) {
                 if (remember(s, t, l, out))
                         sc_sched_stop(s, t, m->force, out);

@@ -53,7 +53,8 @@ static void plan_check(const struct sc_sched *s, const struct sched_task *t, con
         SC_ASSERT((plan->position == SC_HEAP_NOWHERE) == (plan->at == SC_NEVER));
         SC_ASSERT(plan->at == SC_NEVER || s->plans.at[plan->position] == plan);
         SC_ASSERT(plan->at > s->now || s->more);
-        SC_ASSERT(state == SC_STATE_BACKOFF || state == SC_STATE_WAITING || plan->wake_at == SC_NEVER);
+        SC_ASSERT(state == SC_STATE_BACKOFF || state == SC_STATE_WAITING || state == SC_STATE_JOINED ||
+                  plan->wake_at == SC_NEVER);
         const bool held = sc_task_is_held(state);
         SC_ASSERT(held || (plan->limit_at == SC_NEVER && plan->release_at == SC_NEVER));
         SC_ASSERT(plan->release_at == SC_NEVER || state == SC_STATE_CANCELLING);
@@ -61,9 +62,10 @@ static void plan_check(const struct sc_sched *s, const struct sched_task *t, con
         if (held && sc_sched_worker(s, t->worker)->gone)
                 return;
         SC_ASSERT(plan->release_at != SC_NEVER || plan->at <= plan->deadline_at);
-        const bool counts = state == SC_STATE_READY || state == SC_STATE_BACKOFF || state == SC_STATE_ASSIGNED;
+        const bool counts = state == SC_STATE_READY || state == SC_STATE_BACKOFF || state == SC_STATE_ASSIGNED ||
+                            state == SC_STATE_JOINED;
         SC_ASSERT(!counts || plan->at <= plan->queue_at);
-        SC_ASSERT(state == SC_STATE_WAITING || plan->at <= plan->wake_at);
+        SC_ASSERT(state == SC_STATE_WAITING || state == SC_STATE_JOINED || plan->at <= plan->wake_at);
         SC_ASSERT(plan->at <= plan->limit_at && plan->at <= plan->release_at);
 }
 
@@ -123,7 +125,7 @@ static void worker_check(const struct sc_sched *s, const struct sched_worker *w)
         SC_ASSERT(w->tally->id == w->id && w->tally->links > 0);
         SC_ASSERT(w->gone || w->touched || sc_sched_has_room(w) == (w->position != SC_HEAP_NOWHERE));
         SC_ASSERT(w->position == SC_HEAP_NOWHERE || w->crew->roomy.at[w->position] == w);
-        SC_ASSERT(!w->touched || s->more);
+        SC_ASSERT(!w->touched || s->more || sc_sched_is_stopping(s));
         SC_ASSERT(!(w->gone || w->joining) || !sc_list_empty(&w->todo));
         SC_ASSERT(w->reserved == SCHED_NONE || sc_sched_class(s, w->reserved)->reserved == w->self);
 }
@@ -255,6 +257,7 @@ void sc_sched_heap_check(const struct sc_heap *heap)
 void sc_sched_check(const struct sc_sched *s)
 {
         struct census census = rows_check(s);
+        sc_sched_key_check(s, &census.bytes, &census.ended_bytes);
         SC_ASSERT(census.rows == s->rows && census.bytes == s->bytes && census.ended_bytes == s->ended_bytes);
         SC_ASSERT(census.plans == s->plan_count && s->plans.len == census.timed);
         SC_ASSERT(census.last_chances == s->alone_ready);
@@ -274,4 +277,5 @@ void sc_sched_check(const struct sc_sched *s)
         bulks_check(s);
         sc_sched_graph_check(s);
         sc_sched_families_check(s);
+        sc_sched_drains_check(s);
 }

@@ -109,7 +109,8 @@ static uint32_t class_crews(const struct sc_sched *s, const struct sched_class *
 /* Work-conserving: what somebody with room could start is not left lying, unless a limit of its owner says so. */
 static void placed_check(const struct sc_sched *s, const struct sched_class *c)
 {
-        const bool blocked = s->more || s->tight || (s->bytes > s->opt.bytes_max && s->ended_bytes > 0);
+        const bool blocked = s->more || s->tight || sc_sched_is_stopping(s) ||
+                             (s->bytes > s->opt.bytes_max && s->ended_bytes > 0);
         bool       waits   = false;
         for (uint32_t i = 0; i < s->lanes.len; i++) {
                 const struct sched_lane *lane = s->lanes.at[i];

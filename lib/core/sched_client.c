@@ -37,6 +37,13 @@ static void result_send(struct sc_sched *s, struct sched_client *c, const struct
         m->losses           = t->losses;
         m->worker           = t->last_worker;
         sc_sched_outcome(t, &m->outcome);
+        if (t->words == SCHED_WORDS_SHARED) {
+                const struct sched_answer *a = sc_sched_answer(t);
+                m->attempts                  = a->attempts;
+                m->losses                    = a->losses;
+                m->worker                    = a->worker;
+                s->saying += a->size;
+        }
         if (t->words >= SCHED_WORDS_DEPENDENCY) {
                 m->root        = t->order;
                 m->root_reason = (uint8_t)t->root_reason;
@@ -95,6 +102,8 @@ void sc_sched_welcome(struct sc_sched *s, struct sched_link *l, uint64_t known, 
                 .version = SC_VERSION_MAX, .id = s->opt.id, .epoch = s->opt.epoch, .known_up_to = known,
                 .silent_ms = s->opt.silent_ms, .name = { s->opt.name, strlen(s->opt.name) },
         };
+        if (l->role == SC_ROLE_WORKER && sc_sched_worker(s, l->index)->leaves)
+                m->features = SC_FEATURE_LEAVE;
         if (l->role == SC_ROLE_CLIENT) {
                 m->features   = sc_sched_client(s, l->index)->names ? SC_FEATURE_AFTER : 0;
                 m->tasks_most = sc_sched_grant_most_tasks(s, sc_sched_client(s, l->index));
@@ -254,6 +263,7 @@ static void dismiss(struct sc_sched *s, struct sched_client *c, struct sched_tas
         const bool graph = t->kind == SC_TASK_GRAPH;
         if (t->state == SC_STATE_ENDED && sc_sched_let_go(s, t))
                 return;
+        (void)sc_sched_part(s, t);
         if (!sc_task_is_held(t->state) && t->state != SC_STATE_KEPT && !graph) {
                 sc_sched_end_cancelled(s, t, SC_MOVE_CANCEL, out);
                 return;
@@ -285,7 +295,7 @@ void sc_sched_client_ack(struct sc_sched *s, struct sched_client *c, struct sc_o
 {
         c->acks--;
         if (c->stale > 0 && --c->stale == 0 && c->link != 0 && !c->doomed)
-                sc_sched_grant_tell(c, out);
+                sc_sched_grant_tell(s, c, out);
         sc_sched_let_go(s, sc_sched_row(s, c->ended.head));
 }
 

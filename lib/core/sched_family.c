@@ -174,6 +174,22 @@ void sc_sched_family_moved(struct sc_sched *s, struct sched_task *t, enum sc_tas
         t->child = f->self;
 }
 
+/* The run goes on under another row. */
+void sc_sched_family_pass(struct sc_sched *s, struct sched_task *from, struct sched_task *to)
+{
+        struct sched_family *f = sc_task_is_held(from->state) ? family_at(s, from->child) : NULL;
+        if (f) {
+                from->child = SCHED_NONE;
+                f->row      = to->self;
+                return;
+        }
+        f = s->limbo.len > 0 ? sc_map_remove(&s->limbo, limbo_key(from->self)) : NULL;
+        if (!f)
+                return;
+        f->row = to->self;
+        sc_map_put(&s->limbo, limbo_key(to->self), f);
+}
+
 void sc_sched_family_stop(struct sc_sched *s, struct sched_task *t, bool force)
 {
         struct sched_family *f = family_at(s, t->child);
@@ -238,7 +254,7 @@ bool sc_sched_parent_find(struct sc_sched *s, struct sched_client *c, const stru
         const struct sc_view parent = spec->plan->parent;
         const struct sc_id   id     = { sc_after_get(parent, 0), sc_after_get(parent, 1) };
         const uint64_t       run    = spec->flags & SC_SPEC_RESUBMITTED ? 0 : spec->plan->parent_run;
-        struct sched_task   *t      = sc_sched_find(s, id);
+        struct sched_task   *t      = sc_sched_work(s, id);
         bool                 none   = true;
         out->nested = true;
         out->depth  = 1;
@@ -272,6 +288,7 @@ void sc_sched_nest_fill(struct sc_sched *s, struct sched_task *t, const struct s
 
 static void cancel(struct sc_sched *s, struct sched_task *t, bool force, struct sc_out *out)
 {
+        (void)sc_sched_part(s, t);
         if (sc_task_is_held(t->state))
                 sc_sched_stop(s, t, force, out);
         else
@@ -283,6 +300,8 @@ void sc_sched_nest_admitted(struct sc_sched *s, struct sched_task *t, struct sc_
         const struct sched_nest *nest = sc_sched_nest(t);
         if (nest && !nest->listed)
                 cancel(s, t, true, out);
+        else if (nest && t->state == SC_STATE_JOINED && sc_sched_joins_above(s, t))
+                sc_sched_end_plainly(s, t, SC_MOVE_CANCEL, SC_REASON_WOULD_DEADLOCK, SCHED_WORDS_OWN_KEY, out);
         else if (nest)
                 sc_sched_would_deadlock(s, t, out);
 }
@@ -358,7 +377,7 @@ void sc_sched_strays_claimed(struct sc_sched *s, struct sc_out *out)
         while (s->stray != SCHED_NONE && sc_sched_bulk(s, out)) {
                 struct sched_task   *t    = sc_sched_row(s, s->stray);
                 struct sched_nest   *nest = sc_sched_nest(t);
-                struct sched_task   *parent = sc_sched_find(s, nest->parent);
+                struct sched_task   *parent = sc_sched_work(s, nest->parent);
                 bool                 none   = true;
                 struct sched_family *f = NULL;
                 if (parent && parent->kind != SC_TASK_GRAPH)

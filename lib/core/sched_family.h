@@ -58,6 +58,7 @@ void        sc_sched_nest_back(struct sc_sched *s, struct sched_task *t, struct 
 void        sc_sched_guest_left(struct sc_sched *s, struct sched_client *owner);
 void        sc_sched_family_leaves(struct sc_sched *s, struct sched_task *t, enum sc_task_state to);
 void        sc_sched_family_moved(struct sc_sched *s, struct sched_task *t, enum sc_task_move move); /* some are lost */
+void        sc_sched_family_pass(struct sc_sched *s, struct sched_task *from, struct sched_task *to);
 void        sc_sched_family_stop(struct sc_sched *s, struct sched_task *t, bool force);
 void        sc_sched_family_inspect(struct sc_sched *s, struct sched_family *f); /* who may come to deadlock now */
 void        sc_sched_families_inspect(struct sc_sched *s); /* a worker is gone */
@@ -74,6 +75,8 @@ void sc_sched_on_resumed(struct sc_sched *s, struct sched_worker *w, const struc
 void sc_sched_park(struct sc_sched *s, struct sched_task *t);   /* it has a worker and is awake */
 void sc_sched_unpark(struct sc_sched *s, struct sched_task *t); /* it leaves its worker */
 sc_ns sc_sched_waited(const struct sc_sched *s, const struct sched_task *t);
+/* Whether it has joined a task above it by its key, which may wait for it. */
+bool sc_sched_joins_above(struct sc_sched *s, struct sched_task *t);
 /* Whether it fits only into what its own waiting ancestors hold; then it ends, or is asked back to end. */
 bool sc_sched_would_deadlock(struct sc_sched *s, struct sched_task *t, struct sc_out *out);
 

@@ -68,12 +68,13 @@ static void set(struct sc_sched *s, struct sched_client *c, uint32_t tasks, uint
 }
 
 /* The client does not count what it has the result of; until it confirms that, it may use that much less. */
-void sc_sched_grant_tell(const struct sched_client *c, struct sc_out *out)
+void sc_sched_grant_tell(const struct sc_sched *s, const struct sched_client *c, struct sc_out *out)
 {
         struct sc_effect *effect = sc_out_add(out, SC_FX_GRANT);
         effect->link             = c->link;
-        effect->tasks            = c->grant > c->stale ? c->grant - c->stale : 0;
-        effect->kib              = c->kib;
+        const bool none          = sc_sched_is_stopping(s);
+        effect->tasks            = !none && c->grant > c->stale ? c->grant - c->stale : 0;
+        effect->kib              = none ? 0 : c->kib;
 }
 
 static uint32_t smaller(uint32_t a, uint32_t b)
@@ -121,6 +122,8 @@ static bool reach_least(const struct sc_sched *s, const struct sched_client *c, 
 
 static bool raise(struct sc_sched *s, struct sched_client *c, struct sc_out *out)
 {
+        if (sc_sched_is_stopping(s))
+                return false;
         if (c->mine.len > 0 && sc_sched_tight(s)) {
                 s->grants_freed = true; /* asked again when there is memory */
                 return false;
@@ -133,7 +136,7 @@ static bool raise(struct sc_sched *s, struct sched_client *c, struct sc_out *out
         if (tasks == c->grant && kib == c->kib)
                 return false;
         set(s, c, tasks, kib);
-        sc_sched_grant_tell(c, out);
+        sc_sched_grant_tell(s, c, out);
         return true;
 }
 
@@ -158,7 +161,7 @@ void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct s
         bool lowered   = tasks < c->grant || kib < c->kib;
         set(s, c, tasks, kib);
         if (!raise(s, c, out) && lowered)
-                sc_sched_grant_tell(c, out);
+                sc_sched_grant_tell(s, c, out);
         file(s, c);
 }
 
@@ -183,7 +186,7 @@ void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_
         c->want_kib = c->kib == 0 ? 1 : c->want_kib;
         file(s, c);
         c->stale = c->ended.len;
-        sc_sched_grant_tell(c, out);
+        sc_sched_grant_tell(s, c, out);
 }
 
 /* A client that fills what it has, and wants more, need not ask again. */

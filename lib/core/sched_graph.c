@@ -80,7 +80,7 @@ static const char *graph_fault(const struct sc_spec *spec)
                 return "a graph that depends on something";
         const struct sc_plan *p = spec->plan;
         if (spec->function.len > 0 || spec->body.len > 0 || spec->timeout_ms > 0 || p->not_before_ms > 0 ||
-            p->queue_ms > 0 || p->deadline_ms > 0 || p->results.count > 0)
+            p->queue_ms > 0 || p->deadline_ms > 0 || p->results.count > 0 || p->key.len > 0)
                 return "a graph that runs something";
         return NULL;
 }
@@ -92,6 +92,8 @@ const char *sc_sched_node_fault(const struct sc_sched *s, const struct sc_submit
                 return graph_fault(&m->spec);
         if (!p)
                 return NULL;
+        if (p->key.len > 0 && (is_node(&m->spec) || (m->spec.flags & SC_SPEC_STREAM)))
+                return "a task with a key that depends on something, is in a graph, or streams";
         if (p->nodes != 0 || p->root_reason >= SC_REASONS || (p->graph == 0 && (p->graph_flags & SC_GRAPH_INNER)))
                 return "a plan that does not belong to its kind of task";
         const char *fault = after_fault(s, m);

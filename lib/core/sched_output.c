@@ -11,7 +11,7 @@ void sc_sched_on_output(struct sc_sched *s, struct sched_worker *w, const struct
         if (!t)
                 return;
         const struct sched_client *c = sc_sched_client(s, t->client);
-        if (c->link != 0 && !c->doomed)
+        if (c->link != 0 && !c->doomed && !sc_sched_owner(t)) /* what several wait for is not streamed */
                 sc_out_send(out, c->link, SC_MSG_OUTPUT)->output = *m;
 }
 

@@ -29,7 +29,8 @@ void sc_sched_roomy_moved(void *item, size_t position)
 
 bool sc_sched_has_room(const struct sched_worker *w)
 {
-        return !w->gone && !w->joining && !w->alone && w->reserved == SCHED_NONE && w->assigned < w->credit;
+        return !w->gone && !w->joining && !w->draining && !w->alone && w->reserved == SCHED_NONE &&
+               w->assigned < w->credit;
 }
 
 enum sched_takes sc_sched_takes(const struct sc_sched *s, const struct sched_worker *w, const struct sched_class *c)
@@ -146,7 +147,7 @@ static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, boo
         const struct sched_function *f    = lane->class->function;
         const struct sched_plan     *plan = sc_sched_plan(t);
         struct sc_assign *m = &sc_out_send(out, w->link, SC_MSG_ASSIGN)->assign;
-        *m = (struct sc_assign){ .task = t->id, .run = t->run, .attempt = t->attempt };
+        *m = (struct sc_assign){ .task = sc_sched_work_name(t), .run = t->run, .attempt = t->attempt };
         m->spec = (struct sc_spec){
                 .kind = t->kind, .flags = t->spec_flags, .priority = lane->priority, .retries = t->retries,
                 .timeout_ms = plan ? plan->timeout_ms : 0,
@@ -212,7 +213,8 @@ static struct sched_worker *to_be_emptied(const struct sc_sched *s, const struct
         struct sched_worker *best = NULL;
         for (uint32_t i = 0; i < s->worker_at.len; i++) {
                 struct sched_worker *w = sc_sched_worker(s, i);
-                if (!w || w->gone || w->joining || w->alone || w->reserved != SCHED_NONE || w->credit == 0)
+                if (!w || w->gone || w->joining || w->draining || w->alone || w->reserved != SCHED_NONE ||
+                    w->credit == 0)
                         continue;
                 if ((!best || sc_sched_roomier(w, best)) && sc_sched_crew_serves(w->crew, c))
                         best = w;
@@ -551,6 +553,8 @@ static void place_others(struct sc_sched *s, struct sc_out *out)
 
 void sc_sched_place(struct sc_sched *s, struct sc_out *out)
 {
+        if (sc_sched_is_stopping(s))
+                return;
         place_alone(s, out);
         place_touched(s, out);
         place_others(s, out);

@@ -39,7 +39,7 @@ struct sc_view sc_sched_plan_tag(const struct sched_task *t)
         return plan ? (struct sc_view){ plan->words, plan->tag_len } : (struct sc_view){ "", 0 };
 }
 
-static struct sc_view retry_on(const struct sched_plan *plan)
+struct sc_view sc_sched_plan_retry_on(const struct sched_plan *plan)
 {
         return (struct sc_view){ plan->words + plan->tag_len, plan->retry_len };
 }
@@ -52,6 +52,8 @@ const char *sc_sched_plan_fault(const struct sc_plan *plan)
                 return NULL;
         if (plan->tag.len > SC_NAME_MAX)
                 return "a task's tag that is too long";
+        if (plan->key.len > SC_NAME_MAX)
+                return "a task's key that is too long";
         if (!sc_retry_on_is_good(plan->retry_on, NULL))
                 return "a list of failures to be tried again that is none";
         return NULL;
@@ -62,7 +64,7 @@ static bool is_wanted(const struct sc_spec *spec)
         const struct sc_plan *p = spec->plan;
         return spec->timeout_ms > 0 ||
                (p && (p->not_before_ms > 0 || p->queue_ms > 0 || p->deadline_ms > 0 || p->backoff_ms > 0 ||
-                      p->tag.len > 0 || p->retry_on.len > 0));
+                      p->tag.len > 0 || p->retry_on.len > 0 || p->key.len > 0));
 }
 
 size_t sc_sched_plan_size(const struct sc_spec *spec)
@@ -146,6 +148,8 @@ static sc_ns next_at(const struct sched_task *t, const struct sched_plan *plan)
         case SC_STATE_RECALLING: /* its answer decides */
         case SC_STATE_CANCELLING:
                 return sc_ns_min(at, plan->limit_at);
+        case SC_STATE_JOINED:
+                return sc_ns_min(at, plan->queue_at);
         case SC_STATE_FREE:
         case SC_STATE_ORPHAN:
         case SC_STATE_ENDED:
@@ -177,6 +181,16 @@ void sc_sched_plan_moved(struct sc_sched *s, struct sched_task *t, enum sc_task_
                 plan->wake_at = SC_NEVER;
         if (sc_task_is_held(from) && !sc_task_is_held(t->state))
                 plan->limit_at = plan->release_at = SC_NEVER;
+        retime(s, t, plan);
+        if (plan->owner && (t->state == SC_STATE_READY || t->state == SC_STATE_BACKOFF))
+                sc_sched_joined_due(s, plan->owner->key);
+}
+
+void sc_sched_plan_wake(struct sc_sched *s, struct sched_task *t, sc_ns at)
+{
+        struct sched_plan *plan = sc_sched_plan(t);
+        SC_ASSERT(t->state == SC_STATE_BACKOFF && plan->wake_at != SC_NEVER);
+        plan->wake_at = at;
         retime(s, t, plan);
 }
 
@@ -218,7 +232,7 @@ bool sc_sched_plan_retries(const struct sched_task *t, const struct sc_outcome *
         if (t->retries == 0)
                 return false;
         if (plan && plan->retry_len > 0)
-                return sc_retry_on_has(retry_on(plan), outcome);
+                return sc_retry_on_has(sc_sched_plan_retry_on(plan), outcome);
         return is_own_failure(outcome->reason);
 }
 
@@ -266,8 +280,9 @@ bool sc_sched_overdue(const struct sc_sched *s, const struct sched_task *t)
 
 void sc_sched_end_overdue(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out)
 {
-        enum sched_words words = SCHED_WORDS_OVERDUE_QUEUED;
-        if (sc_task_is_held(t->state))
+        enum sched_words         words  = SCHED_WORDS_OVERDUE_QUEUED;
+        const struct sched_task *leader = sc_sched_joined_to(s, t);
+        if (sc_task_is_held(leader ? leader->state : t->state))
                 words = SCHED_WORDS_OVERDUE_RUN;
         else if (t->state == SC_STATE_BACKOFF)
                 words = SCHED_WORDS_OVERDUE_BACKOFF;
@@ -277,6 +292,7 @@ void sc_sched_end_overdue(struct sc_sched *s, struct sched_task *t, enum sc_task
 /* The first time it is stopped; if the worker does not answer for longer than it may, the task ends without it. */
 static void pass_deadline(struct sc_sched *s, struct sched_task *t, struct sched_plan *plan, struct sc_out *out)
 {
+        (void)sc_sched_part(s, t);
         if (!sc_task_is_held(t->state)) {
                 sc_sched_end_overdue(s, t, SC_MOVE_TIME_OUT, out);
                 return;
@@ -292,9 +308,25 @@ static void pass_deadline(struct sc_sched *s, struct sched_task *t, struct sched
         sc_sched_worker_keeps(s, w);
 }
 
+/* Work that several wait for is not asked back because one of them has waited for too long: once a worker has it, or
+ * had it, the limit is met. */
+static bool is_met(const struct sc_sched *s, const struct sched_task *t)
+{
+        const struct sched_task *leader = sc_sched_joined_to(s, t);
+        if (!leader && !sc_sched_has_others(t))
+                return false;
+        leader = leader ? leader : t;
+        return sc_task_is_held(leader->state) || leader->attempt > 0 || leader->losses > 0;
+}
+
 /* A run whose start is not reported may be running all the same: it is asked back, and the answer decides. */
 static void pass_queue_limit(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
 {
+        if (is_met(s, t)) {
+                sc_sched_plan_tried(s, t);
+                return;
+        }
+        (void)sc_sched_part(s, t);
         if (sc_task_is_held(t->state))
                 sc_sched_recall(s, t, out);
         else

@@ -35,7 +35,8 @@ void sc_sched_stats(const struct sc_sched *s, sc_ns now, struct sc_status_row *o
                 .workers             = s->worker_count,
                 .admins              = s->admin_links,
                 .links               = (uint32_t)s->links.len,
-                .tasks_waiting       = s->count[SC_STATE_WAITING] + s->count[SC_STATE_BACKOFF],
+                .tasks_waiting       = s->count[SC_STATE_WAITING] + s->count[SC_STATE_BACKOFF] +
+                                       s->count[SC_STATE_JOINED],
                 .tasks_ready         = s->count[SC_STATE_READY],
                 .tasks_assigned      = s->count[SC_STATE_ASSIGNED] + s->count[SC_STATE_RECALLING] +
                                        s->count[SC_STATE_CANCELLING],
@@ -68,7 +69,9 @@ static enum sc_public_state public_end(const struct sched_task *t)
 
 static enum sc_public_state public_state(const struct sc_sched *s, const struct sched_task *t)
 {
-        enum sc_task_state state = t->state;
+        const struct sched_task *leader = sc_sched_joined_to(s, t);
+        t                               = leader ? leader : t;
+        enum sc_task_state state        = t->state;
         if (state == SC_STATE_ENDED || state == SC_STATE_KEPT)
                 return public_end(t);
         if (!sc_task_is_held(state))
@@ -90,7 +93,7 @@ static bool worker_row(struct sc_sched *s, const struct sched_link *l, uint32_t 
                 .ticket = ticket, .worker = w->id, .name = { w->name, w->name_len }, .slots = w->slots,
                 .credit = w->credit, .assigned = w->assigned, .started = w->started.len,
                 .functions = w->crew->function_count - 1, .done = w->tally->done, .failed = w->tally->failed,
-                .lost = w->tally->lost, .connected_ms = ms_since(s, w->since),
+                .lost = w->tally->lost, .connected_ms = ms_since(s, w->since), .draining = w->draining,
         };
         return true;
 }

@@ -146,6 +146,13 @@ void sc_sched_row_free(struct sc_sched *s, struct sched_task *t)
         s->rows--;
 }
 
+void sc_sched_row_rename(struct sc_sched *s, struct sched_task *t, struct sc_id id)
+{
+        chain_remove(s, t);
+        t->id = id;
+        chain_add(s, t);
+}
+
 void sc_sched_rows_fini(struct sc_sched *s)
 {
         for (uint32_t i = 0; i < s->made; i++) {
@@ -190,4 +197,18 @@ void sc_sched_queue_remove(struct sc_sched *s, struct sched_queue *q, enum sched
                 sc_sched_row(s, at.next)->link[pair].prev = at.prev;
         t->link[pair] = (struct sched_pair){ SCHED_NONE, SCHED_NONE };
         q->len--;
+}
+
+void sc_sched_queue_before(struct sc_sched *s, struct sched_queue *q, enum sched_link_pair pair, struct sched_task *t,
+                           struct sched_task *other)
+{
+        sc_sched_queue_remove(s, q, pair, t);
+        const uint32_t prev = other->link[pair].prev;
+        t->link[pair]       = (struct sched_pair){ .next = other->self, .prev = prev };
+        if (prev == SCHED_NONE)
+                q->head = t->self;
+        else
+                sc_sched_row(s, prev)->link[pair].next = t->self;
+        other->link[pair].prev = t->self;
+        q->len++;
 }

@@ -11,7 +11,9 @@
 #include "sc_mem.h"
 #include "sc_status.h"
 #include "sc_sched.h"
+#include "sched_drain.h"
 #include "sched_graph.h"
+#include "sched_key.h"
 #include "sched_queue.h"
 #include "task_fsm.h"
 
@@ -40,6 +42,8 @@ enum {
         SCHED_BITS         = 1024, /* functions whose index is below are looked up by a bit */
         SCHED_NEEDY_MAX    = 4096, /* classes that need anything else than cpu=1 */
         SCHED_LANES_SHARE  = 4,    /* classes and lanes may take so much of bytes_max: one in four */
+        SCHED_KEYS_KEPT    = 100000, /* ended keys that are remembered, unless an option says */
+        SCHED_KEYS_SHARE   = 8,    /* they may take so much of bytes_max: one in eight */
         SCHED_LANES_LEAST  = 1 << 20, /* bytes, however small bytes_max is */
         SCHED_WEIGHT       = 1000,    /* of who says none */
         SCHED_TENANTS_MAX  = 1024  /* with options of their own */
@@ -47,6 +51,7 @@ enum {
 
 #define SCHED_TIGHT_REST   (10 * SC_MS)  /* between two looks at whether there is memory again */
 #define SCHED_AGING_MAX    (INT64_MAX / 4096) /* 26 days: what is longer makes no difference, and cannot overflow */
+#define SCHED_KEYS_AGE     (3600 * SC_S) /* for so long */
 #define SCHED_FIRST_GUESS  SC_MS         /* what a run takes whose like has never been measured */
 #define SCHED_SHORT        SC_MS         /* tasks that take no longer are handed out in runs */
 #define SCHED_LONG         (50 * SC_MS)  /* of those that do, a slot has at most one waiting behind it */
@@ -89,6 +94,8 @@ enum sched_words {
         SCHED_WORDS_OVERDUE_BACKOFF,
         SCHED_WORDS_OVERDUE_RUN,
         SCHED_WORDS_PARENT,
+        SCHED_WORDS_OWN_KEY,
+        SCHED_WORDS_SHARED,     /* the block is an answer that others have, too */
         SCHED_WORDS_DEPENDENCY, /* from here on `order` and `root_reason` say whose end it was */
         SCHED_WORDS_DEPENDENCY_CANCELLED
 };
@@ -136,6 +143,7 @@ struct sched_plan {
         sc_ns    limit_at;    /* backstop of the run's time limit; armed when it is reported started */
         sc_ns    release_at;  /* past its deadline: ends then, whether its worker has answered or not */
         uint64_t timeout_ms;
+        struct sched_owner *owner; /* NULL: it has no key */
         uint32_t row, backoff_ms, backoff_max_ms, retried;
         bool     told;        /* past its limit: STOP went out; next the link is closed */
         uint8_t  tag_len, retry_len;
@@ -298,6 +306,7 @@ struct sched_link {
         uint32_t   index; /* of the client or worker */
         uint8_t    role;
         bool       welcomed;
+        bool       parted; /* it was told goodbye, because the scheduler stops */
         uint8_t    bulks; /* cancels of many it waits for */
 };
 
@@ -329,6 +338,9 @@ struct sched_worker {
         uint32_t           alone;    /* runs that have their last chance, and do not wait */
         bool               gone, orderly, spared, joining, touched;
         bool               has_waited; /* some run has, so for moments more is going on than there are slots */
+        bool               leaves;   /* SC_FEATURE_LEAVE */
+        bool               draining; /* it is to leave, and gets nothing more */
+        struct sched_leave leave;
         struct sc_hold    *holds;
         uint32_t           hold_count, hold_next;
         struct sched_tally *tally;
@@ -423,6 +435,10 @@ struct sc_sched {
         struct sc_list      families_todo; /* with an errand */
         uint32_t            stray;         /* first row whose run's worker has not claimed it yet */
         uint32_t            waiting, waiting_needy; /* runs that do; those that hold something meanwhile */
+        struct sc_map       keys;      /* by the first half of their ids */
+        struct sc_list      keys_todo, keys_kept, answers;
+        uint32_t            kept_count;
+        uint64_t            kept_bytes;
         struct sc_view     *inputs;    /* of this step's ASSIGNs */
         uint32_t            inputs_cap, inputs_used;
         struct sc_plan     *told;      /* likewise; as many as a step may have effects */
@@ -462,6 +478,8 @@ struct sc_sched {
         sc_ns              balance_at, rested_at; /* rested_at: when to look again though nothing has happened */
         uint32_t           balance_crew; /* where the next look begins */
         bool               balance_due, grants_freed;
+
+        struct sched_stop stop;
 
         uint64_t grant_sum, kib_sum;
         uint64_t submitted, succeeded, failed, cancelled, lost, kept, stale;

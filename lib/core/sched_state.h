@@ -11,6 +11,7 @@
 /* ---- sched.c -----------------------------------------------------------------------------------*/
 
 bool sc_sched_bulk(struct sc_sched *s, const struct sc_out *out); /* may a bulk loop do one row more? notes it if not */
+bool sc_sched_passes_on(const struct sc_sched *s); /* ends to tasks that depend on them */
 bool sc_sched_tight(struct sc_sched *s); /* is memory short, so that more must wait? notes it if so */
 /* A log line or a text is built piece by piece; what does not fit is left out. */
 struct sched_text {
@@ -50,6 +51,11 @@ static inline struct sched_edge *sc_sched_edge(const struct sc_sched *s, uint32_
         return &s->edge_page[index / SCHED_PAGE][index % SCHED_PAGE];
 }
 
+static inline struct sched_answer *sc_sched_answer(const struct sched_task *t)
+{
+        return (struct sched_answer *)(void *)t->block;
+}
+
 /* What heads the block, before the plan: a node, a graph, or nothing. */
 static inline size_t sc_sched_head_size(const struct sched_task *t)
 {
@@ -84,10 +90,14 @@ static inline struct sched_task *sc_sched_row(const struct sc_sched *s, uint32_t
 struct sched_task *sc_sched_find(const struct sc_sched *s, struct sc_id id);
 struct sched_task *sc_sched_row_new(struct sc_sched *s, struct sc_id id); /* NULL: no memory, or tasks_max */
 void               sc_sched_row_free(struct sc_sched *s, struct sched_task *t);
+void               sc_sched_row_rename(struct sc_sched *s, struct sched_task *t, struct sc_id id);
 void               sc_sched_rows_fini(struct sc_sched *s);
 void sc_sched_queue_init(struct sched_queue *q);
 void sc_sched_queue_add(struct sc_sched *s, struct sched_queue *q, enum sched_link_pair pair, struct sched_task *t);
 void sc_sched_queue_remove(struct sc_sched *s, struct sched_queue *q, enum sched_link_pair pair, struct sched_task *t);
+/* A row that is in it goes before another one. */
+void sc_sched_queue_before(struct sc_sched *s, struct sched_queue *q, enum sched_link_pair pair, struct sched_task *t,
+                           struct sched_task *other);
 
 static inline bool sc_sched_share_capped(const struct sched_share *share)
 {
@@ -121,6 +131,9 @@ void sc_sched_claims_wake(struct sc_sched *s, struct sc_out *out);
 void sc_sched_end(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, const struct sc_outcome *outcome,
                   struct sc_out *out);
 void sc_sched_end_cancelled(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sc_out *out);
+/* As that of its key's work. */
+void sc_sched_end_as(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sched_key *k,
+                     struct sc_out *out);
 /* The same without bytes of its own, which needs no memory. */
 void sc_sched_end_plainly(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, enum sc_reason reason,
                           enum sched_words words, struct sc_out *out);
@@ -145,6 +158,8 @@ const char        *sc_sched_plan_fault(const struct sc_plan *plan);
 size_t             sc_sched_plan_size(const struct sc_spec *spec); /* 0: it needs none */
 void sc_sched_plan_fill(struct sc_sched *s, struct sched_task *t, const struct sc_spec *spec);
 void sc_sched_plan_moved(struct sc_sched *s, struct sched_task *t, enum sc_task_state from);
+struct sc_view sc_sched_plan_retry_on(const struct sched_plan *plan);
+void sc_sched_plan_wake(struct sc_sched *s, struct sched_task *t, sc_ns at); /* BACKOFF, not before: earlier now */
 void sc_sched_plan_started(struct sc_sched *s, struct sched_task *t);
 void sc_sched_plan_tried(struct sc_sched *s, struct sched_task *t);
 bool sc_sched_plan_retries(const struct sched_task *t, const struct sc_outcome *outcome); /* worth another run? */
@@ -332,7 +347,7 @@ void sc_sched_welcome(struct sc_sched *s, struct sched_link *l, uint64_t known, 
 /* ---- sched_grant.c -----------------------------------------------------------------------------*/
 
 void sc_sched_on_want(struct sc_sched *s, struct sched_client *c, const struct sc_want *m, struct sc_out *out);
-void sc_sched_grant_tell(const struct sched_client *c, struct sc_out *out);
+void sc_sched_grant_tell(const struct sc_sched *s, const struct sched_client *c, struct sc_out *out);
 void sc_sched_grant_first(struct sc_sched *s, struct sched_client *c, struct sc_out *out);
 uint32_t sc_sched_grant_most_tasks(const struct sc_sched *s, const struct sched_client *c); /* that it may ever have */
 uint32_t sc_sched_grant_most_kib(const struct sc_sched *s);

@@ -16,6 +16,7 @@ void sc_sched_tasks_init(struct sc_sched *s)
         sc_sched_queue_init(&s->orphans);
         sc_sched_plans_init(s);
         sc_list_init(&s->graphs);
+        sc_sched_keys_init(s);
         s->edge_free = s->release = s->marked_first = SCHED_NONE;
 }
 
@@ -32,6 +33,9 @@ struct sc_view sc_sched_body(const struct sched_task *t)
 {
         if (!t->block)
                 return (struct sc_view){ "", 0 };
+        const struct sched_owner *owner = sc_sched_owner(t);
+        if (owner)
+                return (struct sc_view){ owner->key->body, owner->key->body_len };
         size_t skip = head_size(t);
         if (t->flags & SCHED_NODE)
                 skip += sc_sched_constants(t).len;
@@ -52,6 +56,11 @@ uint32_t sc_sched_weight(const struct sched_task *t)
 
 static void block_drop(struct sc_sched *s, struct sched_task *t)
 {
+        if (t->words == SCHED_WORDS_SHARED) {
+                sc_sched_answer_drop(s, sc_sched_answer(t));
+                t->block = NULL;
+                return;
+        }
         s->bytes -= t->block_size;
         sc_mem_release(s->mem, t->block, t->block_size);
         t->block      = NULL;
@@ -69,11 +78,13 @@ static void node_drop(struct sc_sched *s, struct sched_task *t)
 static void body_drop(struct sc_sched *s, struct sched_task *t)
 {
         const struct sched_plan *plan = sc_sched_plan(t);
+        sc_sched_client(s, t->client)->body_bytes -= sc_sched_weight(t);
         if (plan) {
                 SC_ASSERT(plan->position == SC_HEAP_NOWHERE);
                 s->plan_count--;
+                if (plan->owner)
+                        sc_sched_owner_leaves(s, t, plan->owner);
         }
-        sc_sched_client(s, t->client)->body_bytes -= sc_sched_weight(t);
         if (t->flags & SCHED_CHILD)
                 sc_sched_nest_drop(s, t);
         if (t->flags & SCHED_NODE)
@@ -114,6 +125,12 @@ bool sc_sched_outcome_fits(const struct sc_sched *s, const struct sched_task *t,
         return s->ended_bytes == 0 || sc_mem_has(s->mem, more + room_to_tell(s, size));
 }
 
+static void ended_add(struct sc_sched *s, size_t size)
+{
+        s->ended_bytes += size;
+        s->ended_largest = size > s->ended_largest ? size : s->ended_largest;
+}
+
 /* Keeps the outcome with its bytes; without memory for it the task ends all the same, and says so. */
 static void outcome_keep(struct sc_sched *s, struct sched_task *t, const struct sc_outcome *outcome)
 {
@@ -134,8 +151,7 @@ static void outcome_keep(struct sc_sched *s, struct sched_task *t, const struct 
         kept->errors            = append(&at, outcome->errors);
         kept->text              = append(&at, outcome->text);
         s->bytes += size;
-        s->ended_bytes += size;
-        s->ended_largest = size > s->ended_largest ? size : s->ended_largest;
+        ended_add(s, size);
 }
 
 void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out)
@@ -149,11 +165,16 @@ void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out)
                 [SCHED_WORDS_OVERDUE_QUEUED]  = "its deadline came while it waited for a worker",
                 [SCHED_WORDS_OVERDUE_BACKOFF] = "its deadline came while it waited for its time",
                 [SCHED_WORDS_OVERDUE_RUN]     = "its deadline came while a worker had it",
+                [SCHED_WORDS_OWN_KEY]         = "would deadlock: it has the key of a task that may wait for it",
                 [SCHED_WORDS_PARENT]          = "cancelled: the run that submitted it is over",
                 [SCHED_WORDS_DEPENDENCY]      = "a task that it depends on did not succeed",
                 [SCHED_WORDS_DEPENDENCY_CANCELLED] = "a task that it depends on was cancelled",
         };
         SC_ASSERT(t->state == SC_STATE_ENDED || t->state == SC_STATE_KEPT);
+        if (t->words == SCHED_WORDS_SHARED) {
+                *out = sc_sched_answer(t)->outcome;
+                return;
+        }
         if (t->block) {
                 *out = *(const struct sc_outcome *)(const void *)t->block;
                 return;
@@ -222,12 +243,16 @@ static void leave(struct sc_sched *s, struct sched_task *t, enum sc_task_state t
         }
         if (t->state == SC_STATE_ENDED) {
                 s->ended_bytes -= t->block_size;
+                if (t->words == SCHED_WORDS_SHARED)
+                        sc_sched_answer_told(s, sc_sched_answer(t));
                 if (s->ended_bytes == 0)
                         s->ended_largest = 0;
                 sc_sched_ended_remove(s, t);
         }
         if (t->state == SC_STATE_KEPT && (t->flags & SCHED_OPEN))
                 sc_sched_queue_remove(s, open_of(s, t), SCHED_AT, t);
+        if (t->state == SC_STATE_JOINED)
+                sc_sched_joined_remove(s, t);
         if (sc_task_is_held(t->state) && !sc_task_is_held(to)) {
                 if (t->child != SCHED_NONE)
                         sc_sched_family_leaves(s, t, to);
@@ -255,6 +280,8 @@ static void enter(struct sc_sched *s, struct sched_task *t, enum sc_task_state f
                 sc_sched_node_waits(s, t);
         if (t->state == SC_STATE_KEPT && (t->flags & SCHED_OPEN))
                 sc_sched_queue_add(s, open_of(s, t), SCHED_AT, t);
+        if (t->state == SC_STATE_JOINED)
+                sc_sched_joined_add(s, t);
         if (t->state == SC_STATE_FREE)
                 release(s, t);
 }
@@ -320,10 +347,37 @@ bool sc_sched_let_go(struct sc_sched *s, struct sched_task *t)
 void sc_sched_end(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, const struct sc_outcome *outcome,
                   struct sc_out *out)
 {
+        if (sc_sched_owner(t) && outcome->reason != SC_REASON_CANCELLED) {
+                sc_sched_end_for_all(s, t, move, outcome, out);
+                return;
+        }
         sc_sched_move(s, t, move);
         SC_ASSERT(t->state == SC_STATE_ENDED);
         body_drop(s, t);
         outcome_keep(s, t, outcome);
+        tell(s, t, out);
+}
+
+/* Each owner in time: for who was to have ended by then the end came too late. */
+void sc_sched_end_as(struct sc_sched *s, struct sched_task *t, enum sc_task_move move, struct sched_key *k,
+                     struct sc_out *out)
+{
+        struct sched_answer *a      = k->answer;
+        const uint8_t        reason = k->reason, words = a ? SCHED_WORDS_SHARED : k->words;
+        if (sc_sched_plan(t)->deadline_at <= k->ended_at) {
+                sc_sched_end_overdue(s, t, move, out);
+                return;
+        }
+        if (a)
+                a->refs++; /* the key may go with this owner */
+        sc_sched_move(s, t, move);
+        SC_ASSERT(t->state == SC_STATE_ENDED);
+        body_drop(s, t);
+        t->reason = reason;
+        t->words  = words;
+        t->block  = (uint8_t *)a;
+        if (a && a->ended++ == 0)
+                ended_add(s, a->size);
         tell(s, t, out);
 }
 
@@ -387,17 +441,27 @@ struct reserved {
         uint8_t           *block;
         size_t             size;
         struct sched_lane *lane;
+        struct sched_joint joint;
         bool               full; /* no lane, because there are too many */
 };
 
-/* All that can fail for want of memory, before anything is changed. */
+static void unreserve(struct sc_sched *s, struct reserved *r)
+{
+        sc_mem_release(s->mem, r->block, r->size);
+        if (r->lane)
+                sc_sched_lane_drop(s, r->lane);
+        sc_sched_joint_cancel(s, &r->joint);
+}
+
+/* All that can fail for want of memory, before anything is changed.  `owner` is whose task it counts as. */
 static bool reserve(struct sc_sched *s, struct sched_client *owner, const struct sc_spec *spec, struct sc_view needs,
                     struct reserved *r)
 {
-        const size_t plan = sc_sched_plan_size(spec);
-        *r                = (struct reserved){
+        const size_t plan  = sc_sched_plan_size(spec);
+        const bool   keyed = sc_sched_is_keyed(spec); /* then the body is the key's */
+        *r                 = (struct reserved){
                 .size = plan + sc_sched_node_size(spec) + sc_sched_nest_size(spec) + sc_sched_constants_size(spec) +
-                        spec->body.len
+                        (keyed ? 0 : spec->body.len)
         };
         if (plan > 0 && !sc_heap_reserve(&s->plans, s->plan_count + 1u))
                 return false;
@@ -409,15 +473,17 @@ static bool reserve(struct sc_sched *s, struct sched_client *owner, const struct
         if (spec->kind == SC_TASK_GRAPH)
                 return true;
         r->lane = sc_sched_lane_take(s, owner, spec, needs, &r->full);
-        if (r->lane || r->full)
+        if (r->full)
                 return true;
-        sc_mem_release(s->mem, r->block, r->size);
+        if (r->lane && (!keyed || sc_sched_joint_reserve(s, owner, spec, needs, &r->joint)))
+                return true;
+        unreserve(s, r);
         return false;
 }
 
 /* A new row, or an orphan that becomes this client's task. */
 static void fill(struct sc_sched *s, struct sched_task *t, struct sched_client *c, const struct sc_spec *spec,
-                 const struct sched_parent *parent)
+                 const struct sched_parent *parent, struct sched_joint *joint)
 {
         t->order      = sc_sched_order(parent->depth, ++s->order);
         t->since      = s->now;
@@ -431,7 +497,9 @@ static void fill(struct sc_sched *s, struct sched_task *t, struct sched_client *
                 sc_sched_nest_fill(s, t, spec, parent);
         if (sc_sched_plan_size(spec) > 0)
                 sc_sched_plan_fill(s, t, spec);
-        if (spec->body.len > 0)
+        if (sc_sched_is_keyed(spec))
+                sc_sched_joint_fill(s, t, joint);
+        else if (spec->body.len > 0)
                 memcpy(t->block + (t->block_size - spec->body.len), spec->body.ptr, spec->body.len);
         if (t->flags & SCHED_NODE)
                 sc_sched_node_fill(s, t, spec);
@@ -450,7 +518,7 @@ static void adopt(struct sc_sched *s, struct sched_task *t, uint64_t held_epoch,
         s->kept++;
         struct sc_msg *m = sc_out_send(out, sc_sched_worker(s, t->worker)->link, SC_MSG_KEEP);
         m->about         = (struct sc_about_run){
-                .task = t->id, .run = t->run, .held_epoch = held_epoch, .held_run = held_run };
+                .task = sc_sched_work_name(t), .run = t->run, .held_epoch = held_epoch, .held_run = held_run };
         if (t->flags & SCHED_STARTED)
                 sc_sched_mark_started(s, t);
         sc_sched_plan_moved(s, t, SC_STATE_ORPHAN); /* it had none when it moved */
@@ -467,16 +535,20 @@ static void refuse(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
 }
 
 static void admit(struct sc_sched *s, struct sched_task *t, struct sched_client *c, const struct sc_spec *spec,
-                  const struct sched_parent *parent, struct sc_out *out)
+                  const struct sched_parent *parent, struct sched_joint *joint, struct sc_out *out)
 {
         uint64_t held_epoch = t->order;
         if (t->state == SC_STATE_ORPHAN) {
                 sc_sched_move(s, t, SC_MOVE_KEEP); /* first: the client's queue takes the links of the orphans' */
-                fill(s, t, c, spec, parent);
+                fill(s, t, c, spec, parent, joint);
                 adopt(s, t, held_epoch, out);
                 return;
         }
-        fill(s, t, c, spec, parent);
+        fill(s, t, c, spec, parent, joint);
+        if (joint->how > SCHED_JOINT_LEAD) {
+                sc_sched_joint_admit(s, t, joint, out);
+                return;
+        }
         bool delayed = (spec->flags & SC_SPEC_RESUBMITTED) && s->now < s->claim_end;
         if (!is_claim(t))
                 delayed = true;
@@ -521,52 +593,77 @@ static void set_lane(struct sc_sched *s, struct sched_task *t, const struct sche
         sc_sched_worker_gained(s, w);
 }
 
+/* The run of that id that a worker kept over our restart, or NULL. */
+static struct sched_task *orphan_of(struct sc_sched *s, struct sc_id id)
+{
+        struct sched_task *t = sc_sched_find(s, id);
+        SC_ASSERT(!t || t->state == SC_STATE_ORPHAN);
+        if (!t || !sc_sched_worker(s, t->worker)->gone)
+                return t;
+        sc_sched_move(s, t, SC_MOVE_LOSE);
+        return NULL;
+}
+
+/* The row of a task whose room is reserved: an orphan's that it adopts, or a new one.  NULL: no memory.  What has a
+ * key is looked for under the name of its work; no honest worker calls it anything else. */
+static struct sched_task *row_for(struct sc_sched *s, struct sc_id id, const struct reserved *r, struct sc_out *out)
+{
+        const bool         keyed = r->joint.how != SCHED_JOINT_NONE;
+        struct sched_task *t     = orphan_of(s, id);
+        if (t && (keyed || !r->lane)) {
+                sc_sched_orphan_drop(s, t, out);
+                t = NULL;
+        }
+        if (r->joint.how == SCHED_JOINT_LEAD)
+                t = orphan_of(s, r->joint.key->id);
+        if (t && keyed)
+                sc_sched_row_rename(s, t, id);
+        return t ? t : sc_sched_row_new(s, id);
+}
+
+/* False: it closed the link. */
+static bool is_good(struct sc_sched *s, struct sched_link *l, const struct sc_submit *m,
+                    char text[SC_AMOUNTS_TEXT + 1], struct sc_view *needs, struct sc_out *out)
+{
+        const char *fault = submit_fault(s, m);
+        if (!fault && !sc_sched_needs(&m->spec, text, needs))
+                fault = "needs that are not canonical";
+        if (fault) {
+                sc_sched_nonsense(s, l, SC_E_PROTOCOL, fault, out);
+                return false;
+        }
+        if (is_granted(s, sc_sched_client(s, l->index), &m->spec))
+                return true;
+        sc_sched_nonsense(s, l, SC_E_FULL, "more tasks or bytes than it was granted", out);
+        return false;
+}
+
 void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct sc_submit *m, struct sc_out *out)
 {
         char                 text[SC_AMOUNTS_TEXT + 1];
         struct sc_view       needs;
         struct sched_client *c = sc_sched_client(s, l->index);
         SC_ASSERT(!c->doomed);
-        if (m->task.hi != c->id || m->task.lo == 0) {
+        if (m->task.hi != c->id || m->task.lo == 0 || m->task.lo > SC_SEQUENCE_MAX) {
                 sc_sched_nonsense(s, l, SC_E_PROTOCOL, "a task id that is not its own", out);
                 return;
         }
         if (m->task.lo <= c->known)
                 return; /* said again after a break: it is here, or was, and its result is on its way */
         acks_make_room(s, c, out); /* first: what it depends on must not go after it was looked at */
-        const char *fault = submit_fault(s, m);
-        if (!fault && !sc_sched_needs(&m->spec, text, &needs))
-                fault = "needs that are not canonical";
-        if (fault) {
-                sc_sched_nonsense(s, l, SC_E_PROTOCOL, fault, out);
+        if (!is_good(s, l, m, text, &needs, out))
                 return;
-        }
-        if (!is_granted(s, c, &m->spec)) {
-                sc_sched_nonsense(s, l, SC_E_FULL, "more tasks or bytes than it was granted", out);
-                return;
-        }
+        struct sc_spec spec = m->spec;
+        if (sc_sched_is_keyed(&spec))
+                spec.flags |= SC_SPEC_RESUBMITTED; /* by whomever: some worker may have a run of it */
         struct reserved     reserved;
         struct sched_parent parent;
-        struct sched_task *t = sc_sched_find(s, m->task);
-        SC_ASSERT(!t || t->state == SC_STATE_ORPHAN);
-        if (t && sc_sched_worker(s, t->worker)->gone) {
-                sc_sched_move(s, t, SC_MOVE_LOSE);
-                t = NULL;
-        }
-        if (!sc_sched_parent_find(s, c, &m->spec, &parent) ||
-            !reserve(s, parent.owner, &m->spec, needs, &reserved)) {
-                sc_sched_close(s, l, SC_E_NOMEM, "the scheduler has no memory for another task", out);
-                return;
-        }
-        if (t && !reserved.lane) {
-                sc_sched_orphan_drop(s, t, out);
-                t = NULL;
-        }
-        t = t ? t : sc_sched_row_new(s, m->task);
+        const bool          room = sc_sched_parent_find(s, c, &m->spec, &parent) &&
+                          reserve(s, parent.owner, &spec, needs, &reserved);
+        struct sched_task *t = room ? row_for(s, m->task, &reserved, out) : NULL;
         if (!t) {
-                sc_mem_release(s->mem, reserved.block, reserved.size);
-                if (reserved.lane)
-                        sc_sched_lane_drop(s, reserved.lane);
+                if (room)
+                        unreserve(s, &reserved);
                 sc_sched_close(s, l, SC_E_NOMEM, "the scheduler has no memory for another task", out);
                 return;
         }
@@ -576,7 +673,7 @@ void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct s
         t->block      = reserved.block;
         t->block_size = (uint32_t)reserved.size;
         set_lane(s, t, reserved.lane);
-        admit(s, t, c, &m->spec, &parent, out);
+        admit(s, t, c, &spec, &parent, &reserved.joint, out);
         if (t->flags & SCHED_NODE)
                 sc_sched_node_admitted(s, t, out);
         if (reserved.full)

@@ -148,6 +148,15 @@ static struct sched_task *parent_of(const struct sc_sched *s, const struct sched
         return f->row != SCHED_NONE && !f->lost ? sc_sched_row(s, f->row) : NULL;
 }
 
+bool sc_sched_joins_above(struct sc_sched *s, struct sched_task *t)
+{
+        const struct sched_task *leader = sc_sched_joined_to(s, t);
+        for (const struct sched_task *at = t; leader && (at = parent_of(s, at)) != NULL; s->visits++)
+                if (at == leader)
+                        return true;
+        return false;
+}
+
 /* The next one up that waits and holds something; its step is counted. */
 static struct sched_task *holder_above(struct sc_sched *s, struct sched_task *t)
 {
@@ -250,7 +259,7 @@ bool sc_sched_would_deadlock(struct sc_sched *s, struct sched_task *t, struct sc
                 return false;
         if (asked && sc_sched_worker(s, t->worker)->gone)
                 return false;
-        if (!is_hopeless(s, t))
+        if (!is_hopeless(s, t) || (waits && sc_sched_part(s, t)))
                 return false;
         if (waits)
                 end(s, t, out);

@@ -78,7 +78,7 @@ void sc_sched_mark_started(struct sc_sched *s, struct sched_task *t)
 void sc_sched_send_about(struct sc_sched *s, const struct sched_task *t, enum sc_msg_kind kind, struct sc_out *out)
 {
         struct sc_msg *m = sc_out_send(out, sc_sched_worker(s, t->worker)->link, kind);
-        m->about         = (struct sc_about_run){ .task = t->id, .run = t->run };
+        m->about         = (struct sc_about_run){ .task = sc_sched_work_name(t), .run = t->run };
 }
 
 /* ---- join --------------------------------------------------------------------------------------*/
@@ -153,6 +153,7 @@ static struct sched_worker *worker_new(struct sc_sched *s, const struct sc_event
         w->reserved = SCHED_NONE;
         w->position = SC_HEAP_NOWHERE;
         w->since    = s->now;
+        w->leaves   = (hello->features & SC_FEATURE_LEAVE) != 0;
         w->name_len = (uint8_t)hello->name.len;
         if (hello->name.len > 0)
                 memcpy(w->name, hello->name.ptr, hello->name.len);
@@ -160,6 +161,7 @@ static struct sched_worker *worker_new(struct sc_sched *s, const struct sc_event
         sc_sched_queue_init(&w->unstarted);
         sc_list_init(&w->todo);
         sc_list_init(&w->touch);
+        sc_list_init(&w->leave.asks);
         return w;
 }
 
@@ -265,8 +267,8 @@ static bool keep(struct sc_sched *s, struct sched_worker *w, struct sched_task *
 
 static void hold_answer(struct sc_sched *s, struct sched_worker *w, const struct sc_hold *h, struct sc_out *out)
 {
-        struct sched_task *t = sc_sched_find(s, h->task);
-        if (!t && orphan_add(s, w, h))
+        struct sched_task *t = sc_sched_work(s, h->task);
+        if (!t && !sc_sched_find(s, h->task) && !sc_sched_work_is_over(s, h->task) && orphan_add(s, w, h))
                 return;
         if (t && is_this(s, w, t, h))
                 return;
@@ -369,6 +371,7 @@ void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, enum sched
         if (how != SCHED_LEFT)
                 note_down(s, w, how == SCHED_LOST ? " lost with " : " let go for want of memory, with ", out);
         sc_sched_unreserve(s, w);
+        sc_sched_left(s, w, how == SCHED_LEFT);
         kept_forget(s, w);
         w->gone    = true;
         w->orderly = how == SCHED_LEFT;
@@ -424,7 +427,7 @@ void sc_sched_workers_todo(struct sc_sched *s, struct sc_out *out)
 
 struct sched_task *sc_sched_held(struct sc_sched *s, const struct sched_worker *w, struct sc_id id, uint64_t run)
 {
-        struct sched_task *t = sc_sched_find(s, id);
+        struct sched_task *t = sc_sched_work(s, id);
         if (t && t->state != SC_STATE_ORPHAN && sc_task_is_held(t->state) && t->worker == w->self && t->run == run)
                 return t;
         s->stale++;
@@ -443,15 +446,18 @@ void sc_sched_on_started(struct sc_sched *s, struct sched_worker *w, const struc
 void sc_sched_on_returned(struct sc_sched *s, struct sched_worker *w, const struct sc_about_run *m, struct sc_out *out)
 {
         struct sched_task *t = sc_sched_held(s, w, m->task, m->run);
-        if (!t)
+        if (!t) {
                 kept_answered(s, w);
-        else if (t->state == SC_STATE_CANCELLING)
-                sc_sched_end_cancelled(s, t, SC_MOVE_RETURN, out);
-        else {
-                t->attempt--; /* it was never made */
-                sc_sched_move(s, t, SC_MOVE_RETURN);
-                sc_sched_nest_back(s, t, out);
+                return;
         }
+        sc_sched_leave_count(w, m->released ? SCHED_RELEASED : SCHED_RETURNED);
+        if (t->state == SC_STATE_CANCELLING) {
+                sc_sched_end_cancelled(s, t, SC_MOVE_RETURN, out);
+                return;
+        }
+        t->attempt--; /* it was never made, or its worker left without it, which is not to be the task's loss */
+        sc_sched_move(s, t, SC_MOVE_RETURN);
+        sc_sched_nest_back(s, t, out);
 }
 
 static bool is_outcome(const struct sc_outcome *o)
@@ -468,6 +474,12 @@ static void measure(struct sc_sched *s, struct sched_task *t, uint64_t wall_us)
         const sc_ns rest = sc_sched_waited(s, t), took = all > rest ? all - rest : SC_US; /* that is no slot-time */
         sc_sched_measured(s, sc_sched_lane(s, t->lane)->class->function, sc_ns_max(took, SC_US));
         sc_sched_settle(s, t, sc_ns_max(took, SC_US));
+}
+
+/* By those who are not late; but a failure of what was being stopped is nobody's. */
+static bool is_wanted_still(const struct sched_task *t, bool success)
+{
+        return sc_sched_has_others(t) && (success || t->state != SC_STATE_CANCELLING);
 }
 
 void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_done *m, struct sc_out *out)
@@ -491,7 +503,8 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
         bool              success = outcome.reason == SC_REASON_SUCCESS;
         w->tally->done += success;
         w->tally->failed += !success;
-        if (sc_sched_overdue(s, t)) {
+        sc_sched_leave_count(w, SCHED_FINISHED);
+        if (sc_sched_overdue(s, t) && !is_wanted_still(t, success)) {
                 sc_sched_end_overdue(s, t, SC_MOVE_FINISH, out);
                 return;
         }

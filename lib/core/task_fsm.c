@@ -14,6 +14,7 @@ static const unsigned char table[SC_STATES][SC_MOVES] = {
                 [SC_MOVE_BLOCK] = TO(WAITING),
                 [SC_MOVE_DELAY] = TO(BACKOFF),
                 [SC_MOVE_HOLD]  = TO(ORPHAN),
+                [SC_MOVE_JOIN]  = TO(JOINED),
         },
         [SC_STATE_WAITING] = {
                 [SC_MOVE_UNBLOCK]  = TO(READY),
@@ -26,6 +27,7 @@ static const unsigned char table[SC_STATES][SC_MOVES] = {
         },
         [SC_STATE_READY] = {
                 [SC_MOVE_PLACE]    = TO(ASSIGNED),
+                [SC_MOVE_JOIN]     = TO(JOINED),
                 [SC_MOVE_KEEP]     = TO(ASSIGNED),
                 [SC_MOVE_FAIL]     = TO(ENDED), /* nobody can ever run it */
                 [SC_MOVE_CANCEL]   = TO(ENDED),
@@ -41,6 +43,7 @@ static const unsigned char table[SC_STATES][SC_MOVES] = {
                 [SC_MOVE_LOSE_LAST] = TO(ENDED),
                 [SC_MOVE_FINISH]    = TO(ENDED),
                 [SC_MOVE_CANCEL]    = TO(CANCELLING),
+                [SC_MOVE_JOIN]      = TO(JOINED), /* the run goes on as another one's */
         },
         [SC_STATE_RECALLING] = {
                 [SC_MOVE_START]  = TO(ASSIGNED), /* not returned: it is already running */
@@ -50,6 +53,7 @@ static const unsigned char table[SC_STATES][SC_MOVES] = {
                 [SC_MOVE_LOSE]   = TO(READY),
                 [SC_MOVE_FINISH] = TO(ENDED),
                 [SC_MOVE_CANCEL] = TO(CANCELLING),
+                [SC_MOVE_JOIN]   = TO(JOINED),
         },
         [SC_STATE_CANCELLING] = {
                 [SC_MOVE_START]   = TO(CANCELLING),
@@ -61,6 +65,7 @@ static const unsigned char table[SC_STATES][SC_MOVES] = {
         },
         [SC_STATE_BACKOFF] = {
                 [SC_MOVE_WAKE]     = TO(READY),
+                [SC_MOVE_JOIN]     = TO(JOINED),
                 [SC_MOVE_KEEP]     = TO(ASSIGNED),
                 [SC_MOVE_FAIL]     = TO(ENDED),
                 [SC_MOVE_CANCEL]   = TO(ENDED),
@@ -77,6 +82,14 @@ static const unsigned char table[SC_STATES][SC_MOVES] = {
         },
         [SC_STATE_KEPT] = {
                 [SC_MOVE_FORGET] = TO(FREE),
+        },
+        [SC_STATE_JOINED] = { /* it may come to do the work, wherever that stands */
+                [SC_MOVE_UNBLOCK]  = TO(READY),
+                [SC_MOVE_DELAY]    = TO(BACKOFF),
+                [SC_MOVE_KEEP]     = TO(ASSIGNED),
+                [SC_MOVE_FINISH]   = TO(ENDED),
+                [SC_MOVE_CANCEL]   = TO(ENDED),
+                [SC_MOVE_TIME_OUT] = TO(ENDED),
         },
 };
 

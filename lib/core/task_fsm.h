@@ -18,7 +18,8 @@
         X(BACKOFF, "backoff")        /* not before a time: submitted so, or failed and to be tried again */ \
         X(ORPHAN, "orphan")          /* a worker holds a run that no client has claimed in this epoch */ \
         X(ENDED, "ended")            /* its one ending is decided; the result is not yet confirmed */ \
-        X(KEPT, "kept")              /* ended and confirmed; somebody will still read the result */
+        X(KEPT, "kept")              /* ended and confirmed; somebody will still read the result */ \
+        X(JOINED, "joined")          /* another task with its key does the work for both */
 
 enum sc_task_state {
 #define SC_STATE_ENUM(name, text) SC_STATE_##name,
@@ -30,6 +31,7 @@ enum sc_task_state {
 #define SC_MOVE_LIST(X) \
         X(ADMIT, "admit")         /* a client submits it */ \
         X(BLOCK, "block")         /* submitted, and something it needs is not there yet */ \
+        X(JOIN, "join")           /* another task with its key does the work, from now on */ \
         X(DELAY, "delay")         /* submitted or failed by itself, and not to be placed yet */ \
         X(HOLD, "hold")           /* a worker's hello names a run of a task nobody knows */ \
         X(UNBLOCK, "unblock")     /* all it needs is there */ \

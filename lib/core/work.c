@@ -1,7 +1,6 @@
 /*
  * The worker's core: events to the rows of work_rows.c, and what follows from them: the next run
- * into a free slot, the grant, the leave of a drained worker.  One scheduler, one link at a time;
- * the newest link wins.
+ * into a free slot, the grant.  One scheduler, one link at a time; the newest link wins.
  */
 #include "work_own.h"
 
@@ -121,7 +120,7 @@ static void start_at_once(struct sc_work *w, struct sc_run *run, const struct sc
 
 /* ---- links ------------------------------------------------------------------------------------- */
 
-static void hold_list(struct sc_work *w, struct sc_list *list)
+void sc_run_hold_all(struct sc_work *w, struct sc_list *list)
 {
         while (!sc_list_empty(list)) {
                 struct sc_run *run = SC_CONTAINER(list->next, struct sc_run, link);
@@ -145,13 +144,14 @@ static void lose_link(struct sc_work *w)
         w->link    = 0;
         w->lost_at = w->now;
         w->told    = false;
+        w->leave_at = SC_NEVER;
         while (!sc_list_empty(&w->list[SC_RUN_QUEUED]))
                 sc_run_move(w, SC_CONTAINER(w->list[SC_RUN_QUEUED].next, struct sc_run, link), SC_RUN_FORGET);
         w->ask_back = true;
         hold_in_place(w, &w->list[SC_RUN_OFFERED]);
         hold_in_place(w, &w->list[SC_RUN_RUNNING]);
         hold_in_place(w, &w->list[SC_RUN_OWING]);
-        hold_list(w, &w->list[SC_RUN_DONE]);
+        sc_run_hold_all(w, &w->list[SC_RUN_DONE]);
 }
 
 static void nonsense(struct sc_work *w, const char *what, struct sc_out *out)
@@ -179,21 +179,25 @@ static void on_up(struct sc_work *w, const struct sc_event *ev, struct sc_out *o
         w->link    = ev->link;
         w->epoch   = ev->msg->welcome.epoch;
         w->gave_up = false;
+        w->told_leave = (ev->msg->welcome.features & SC_FEATURE_LEAVE) == 0; /* it would not know the word */
         sc_work_forget_stopped(w, out);
 }
 
 /* ---- what the scheduler says -------------------------------------------------------------------- */
 
-static void say_returned(struct sc_work *w, struct sc_id task, uint64_t number, struct sc_out *out)
+static void say_returned(struct sc_work *w, struct sc_id task, uint64_t number, bool released, struct sc_out *out)
 {
-        struct sc_msg *msg = sc_out_send(out, w->link, SC_MSG_RETURNED);
-        msg->about.task    = task;
-        msg->about.run     = number;
+        struct sc_msg *msg  = sc_out_send(out, w->link, SC_MSG_RETURNED);
+        msg->about.task     = task;
+        msg->about.run      = number;
+        msg->about.released = released;
 }
 
 void sc_run_give_back(struct sc_work *w, struct sc_run *run, struct sc_out *out)
 {
-        say_returned(w, run->task, run->run, out);
+        const bool begun = run->state != SC_RUN_QUEUED;
+        w->released += begun;
+        say_returned(w, run->task, run->run, begun, out);
         sc_run_forget(w, run, out);
 }
 
@@ -219,7 +223,7 @@ static void on_assign(struct sc_work *w, const struct sc_assign *assign, struct 
         }
         struct sc_run *run = w->draining ? NULL : sc_run_take(w, assign);
         if (!run) {
-                say_returned(w, assign->task, assign->run, out);
+                say_returned(w, assign->task, assign->run, false, out);
                 return;
         }
         if (run->streams && !sc_run_output_open(w, run)) {
@@ -259,7 +263,7 @@ static void on_keep(struct sc_work *w, const struct sc_about_run *keep, struct s
         struct sc_run *run = sc_run_find(w, keep->task, keep->held_epoch, keep->held_run);
         if (!run || !run->held || run->state == SC_RUN_OFFERED) {
                 if (keep->run != 0 && !current(w, keep->task, keep->run))
-                        say_returned(w, keep->task, keep->run, out); /* it ran out of time meanwhile */
+                        say_returned(w, keep->task, keep->run, false, out); /* it ran out of time meanwhile */
                 return;
         }
         struct sc_run *other = current(w, keep->task, keep->run);
@@ -335,6 +339,9 @@ static void on_message(struct sc_work *w, const struct sc_msg *msg, struct sc_ou
         case SC_MSG_OUTPUT_ACK:
                 on_output_ack(w, &msg->output_ack, out);
                 break;
+        case SC_MSG_LEAVE:
+                sc_work_drain(w, msg->leave.deadline_ms);
+                break;
         case SC_MSG_BYE:
                 on_bye(w, &msg->bye, out);
                 break;
@@ -388,53 +395,6 @@ static void on_acked(struct sc_work *w, uint64_t count)
         }
 }
 
-/* ---- leaving ------------------------------------------------------------------------------------ */
-
-static void return_list(struct sc_work *w, struct sc_list *list, struct sc_out *out)
-{
-        struct sc_list *next = list->next;
-        while (next != list && sc_work_room(out) > 8) {
-                struct sc_run *run = SC_CONTAINER(next, struct sc_run, link);
-                next               = next->next;
-                if (run->held)
-                        sc_run_forget(w, run, out);
-                else
-                        sc_run_give_back(w, run, out);
-        }
-}
-
-static bool is_idle(const struct sc_work *w)
-{
-        return w->count[SC_RUN_QUEUED] + w->count[SC_RUN_OFFERED] + w->count[SC_RUN_RUNNING] +
-                       w->count[SC_RUN_OWING] ==
-               0;
-}
-
-static void leave(struct sc_work *w, struct sc_out *out)
-{
-        sc_work_begun(w, out);
-        sc_work_resume(w, out);
-        return_list(w, &w->list[SC_RUN_QUEUED], out);
-        if (w->forced) {
-                return_list(w, &w->list[SC_RUN_RUNNING], out);
-                return_list(w, &w->list[SC_RUN_OWING], out);
-        }
-        if (!is_idle(w))
-                return;
-        if (w->leave_at == SC_NEVER)
-                w->leave_at = sc_ns_add(w->now, SC_RUN_LEAVE_AFTER);
-        if (w->count[SC_RUN_DONE] + w->count[SC_RUN_GHOST] > 0 && w->now < w->leave_at)
-                return;
-        if (w->link != 0)
-                sc_out_send(out, w->link, SC_MSG_BYE)->bye.why = (struct sc_view){ .ptr = "drained", .len = 7 };
-        sc_out_add(out, SC_FX_CLOSED);
-        w->link   = 0;
-        w->closed = true;
-        hold_list(w, &w->list[SC_RUN_DONE]);
-        while (!sc_list_empty(&w->unsent))
-                sc_run_forget(w, SC_CONTAINER(w->unsent.next, struct sc_run, link), out);
-}
-
 /* ---- the step ------------------------------------------------------------------------------------ */
 
 static void on_link_event(struct sc_work *w, const struct sc_event *ev, struct sc_out *out)
@@ -479,9 +439,10 @@ static void dispatch(struct sc_work *w, const struct sc_event *ev, struct sc_out
                 sc_run_wakes(w, by_handle(w, ev->run), out);
                 break;
         case SC_EV_DRAIN:
-                w->forced   = w->draining;
-                w->draining = true;
-                w->ask_back = true;
+                sc_work_drain(w, ev->count);
+                break;
+        case SC_EV_RELEASE:
+                sc_work_release(w);
                 break;
         case SC_EV_SUBMIT:
         case SC_EV_CANCEL:
@@ -507,7 +468,7 @@ void sc_work_step(struct sc_work *w, const struct sc_event *ev, struct sc_out *o
         sc_work_ask_back(w, out);
         sc_work_timers(w, out);
         if (w->draining)
-                leave(w, out);
+                sc_work_leave(w, out);
         else
                 sc_work_fill(w, out);
         grant(w, out);
@@ -529,11 +490,7 @@ sc_ns sc_work_deadline(const struct sc_work *w)
                 at = sc_ns_min(at, sc_ns_add(w->lost_at, w->give_up));
         if (sc_work_fill_due(w))
                 return w->now;
-        if (!w->draining)
-                return at;
-        if (w->count[SC_RUN_QUEUED] > 0 || (w->forced && w->count[SC_RUN_RUNNING] + w->count[SC_RUN_OWING] > 0))
-                return w->now;
-        return sc_ns_min(at, w->leave_at);
+        return w->draining ? sc_ns_min(at, sc_work_leave_at(w)) : at;
 }
 
 /* ---- life ---------------------------------------------------------------------------------------- */
@@ -599,6 +556,7 @@ static void set_options(struct sc_work *w, const struct sc_work_options *options
         w->now           = options->now;
         w->lost_at       = options->now;
         w->leave_at      = SC_NEVER;
+        w->release_at    = SC_NEVER;
         w->mean          = -1;
 }
 
@@ -679,6 +637,7 @@ void sc_work_hello(struct sc_work *w, struct sc_hello *out, uint32_t *grant_task
         *out           = (struct sc_hello){
                 .version_min    = SC_VERSION_MIN,
                 .version_max    = SC_VERSION_MAX,
+                .features       = SC_FEATURE_LEAVE,
                 .role           = SC_ROLE_WORKER,
                 .id             = w->id,
                 .incarnation    = ++w->incarnation,
@@ -726,5 +685,6 @@ void sc_work_stats(const struct sc_work *w, struct sc_work_stats *out)
                 .done        = w->done,
                 .failed      = w->failed,
                 .cancelled   = w->cancelled,
+                .released    = w->released,
         };
 }

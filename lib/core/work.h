@@ -51,6 +51,7 @@ struct sc_work_stats {
         uint32_t slots, running, queued, unconfirmed, abandoned;
         uint32_t waiting; /* of those that run, for others */
         uint64_t done, failed, cancelled;
+        uint64_t released; /* runs that had begun and were given back, to leave without them */
 };
 
 struct sc_work *sc_work_create(struct sc_mem *mem, const struct sc_work_options *options);

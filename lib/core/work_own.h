@@ -27,7 +27,7 @@ enum {
 #define SC_RUN_STARTED_AFTER (5 * SC_MS)
 #define SC_RUN_QUEUED_WORK   (200 * SC_US) /* how much work adaptive prefetch wants to have waiting */
 #define SC_RUN_OFFERED_WORK  (100 * SC_US) /* how much of it the shell is offered before a slot is free */
-#define SC_RUN_LEAVE_AFTER   (5 * SC_S)    /* a drained worker waits no longer for its last acknowledgements */
+#define SC_RUN_LEAVE_AFTER   (5 * SC_S)    /* a drained worker waits no longer on a link for acknowledgements */
 #define SC_RUN_PROBE_FIRST   SC_S          /* unconfirmed output is sent again after so long, and then ... */
 #define SC_RUN_PROBE_LAST    (8 * SC_S)    /* ... after twice as long, up to this */
 
@@ -162,7 +162,7 @@ struct sc_work {
         int32_t        prefetch;
         uint64_t       output_window;
         sc_ns          keep, kill_grace, give_up;
-        sc_ns          now, lost_at, leave_at;
+        sc_ns          now, lost_at, leave_at, release_at;
         sc_link_id     link;
         struct sc_view name, tenant, token, offers;
         struct sc_view *functions;
@@ -200,8 +200,8 @@ struct sc_work {
         bool     ask_back;   /* all that is OFFERED, as soon as there is room for it */
         bool     asked_back; /* some of it, in this step: what has begun is known after the answers */
         uint32_t told_usable, told_prefetch;
-        bool     told, draining, forced, closed, gave_up;
-        uint64_t done, failed, cancelled;
+        bool     told, draining, told_leave, closed, gave_up;
+        uint64_t done, failed, cancelled, released;
         char     text[SC_TEXT_MAX + 1];
         struct sc_plan plan; /* of the run that starts at once in this step */
 };
@@ -232,6 +232,7 @@ bool           sc_run_reserve(struct sc_work *w, uint32_t rows);
 struct sc_run *sc_run_take(struct sc_work *w, const struct sc_assign *assign); /* QUEUED, or NULL: no room */
 void           sc_run_move(struct sc_work *w, struct sc_run *run, enum sc_run_event event);
 void           sc_run_hold(struct sc_work *w, struct sc_run *run, bool held);
+void           sc_run_hold_all(struct sc_work *w, struct sc_list *list);
 void           sc_run_rename(struct sc_work *w, struct sc_run *run, uint64_t number);
 struct sc_run *sc_run_find(const struct sc_work *w, struct sc_id task, uint64_t epoch, uint64_t number);
 void           sc_run_retime(struct sc_work *w, struct sc_run *run);
@@ -275,6 +276,12 @@ void sc_run_ask_back(struct sc_work *w, const struct sc_run *run, struct sc_out 
 void sc_run_back(struct sc_work *w, struct sc_run *run, struct sc_out *out);
 void sc_run_give_back(struct sc_work *w, struct sc_run *run, struct sc_out *out);
 bool sc_work_fill_due(const struct sc_work *w);
+
+/* work_leave.c: drain */
+void  sc_work_drain(struct sc_work *w, uint64_t deadline_ms); /* 0: none */
+void  sc_work_release(struct sc_work *w);
+void  sc_work_leave(struct sc_work *w, struct sc_out *out); /* while draining, in each step */
+sc_ns sc_work_leave_at(const struct sc_work *w);
 
 /* work_end.c: outcomes and answers */
 void sc_run_keep_outcome(struct sc_work *w, struct sc_run *run, const struct sc_outcome *outcome);

@@ -77,15 +77,18 @@ enum sc_role {
         X(CANCEL, 17, SC_FROM_C | SC_FROM_A) \
         X(WANT, 18, SC_FROM_C) \
         X(CANCEL_MANY, 19, SC_FROM_C | SC_FROM_A) \
+        X(DRAIN, 20, SC_FROM_A) \
         X(RESULT, 32, SC_FROM_S) \
         X(CONFIRM, 33, SC_FROM_S) \
         X(CONFIRM_MANY, 34, SC_FROM_S) \
         X(GRAPH_DONE, 35, SC_FROM_S) \
+        X(DRAINED, 36, SC_FROM_S) \
         X(ASSIGN, 48, SC_FROM_S) \
         X(STOP, 49, SC_FROM_S) \
         X(RECALL, 50, SC_FROM_S) \
         X(KEEP, 51, SC_FROM_S) \
         X(DROP, 52, SC_FROM_S) \
+        X(LEAVE, 53, SC_FROM_S | SC_FROM_W) \
         X(STARTED, 64, SC_FROM_W) \
         X(DONE, 65, SC_FROM_W) \
         X(RETURNED, 66, SC_FROM_W) \
@@ -135,7 +138,8 @@ enum sc_task_kind { SC_TASK_FUNCTION = 0, SC_TASK_COMMAND = 1, SC_TASK_GRAPH = 2
         X(CANCELLED, 9, "cancelled") \
         X(CLIENT, 10, "client") \
         X(NOT_STARTED, 11, "not_started") \
-        X(WOULD_DEADLOCK, 12, "would_deadlock")
+        X(KEY, 12, "key") \
+        X(WOULD_DEADLOCK, 13, "would_deadlock")
 
 enum sc_reason {
 #define SC_REASON_ENUM(name, number, text) SC_REASON_##name = (number),
@@ -190,6 +194,7 @@ struct sc_plan {
         uint32_t graph_flags;    /* SC_GRAPH_* */
         uint32_t root_reason;    /* not 0: a dependency has ended so already, because of `root` ... */
         uint64_t root;           /* ... a sequence; its own: it cannot run for that reason itself */
+        struct sc_view key;      /* of idempotency: tasks of a tenant that have the same are one; <= SC_NAME_MAX */
         /* Nested: the task whose run submits it, 16 bytes, client and sequence as `after` has them; empty: none.  And
          * that run; 0: the one that the sender's worker has kept over a break and not been told the number of yet. */
         struct sc_view parent;
@@ -198,6 +203,9 @@ struct sc_plan {
 #define SC_AFTER_READ     (UINT64_C(1) << 63) /* its result is an argument */
 #define SC_AFTER_ENDED    (UINT64_C(1) << 62) /* the sender knows its end: nothing to wait for */
 #define SC_AFTER_SEQUENCE (SC_AFTER_ENDED - 1)
+#define SC_SEQUENCE_MAX   SC_AFTER_SEQUENCE /* of a client's task */
+/* In the sequence of an id: not a client's task, but what workers call those that have one key (sc_key). */
+#define SC_SEQUENCE_KEY   (UINT64_C(1) << 63)
 enum {
         SC_GRAPH_INNER     = 1, /* nobody waits for its RESULT: there is none */
         SC_GRAPH_FAIL_FAST = 2  /* a GRAPH: the first failure cancels all that has not ended */
@@ -231,8 +239,9 @@ enum { SC_HOLD_RUNNING = 1, SC_HOLD_DONE = 2, SC_HOLD_WAITING = 4 /* running, fo
 enum { SC_VERSION_MIN = 1, SC_VERSION_MAX = 1 };
 
 /* Optional abilities.  AFTER: a client that may name a task in `after` in the frame that confirms its RESULT, so what a
- * frame confirms is forgotten after its records. */
-enum { SC_FEATURE_AFTER = 1, SC_FEATURES = SC_FEATURE_AFTER };
+ * frame confirms is forgotten after its records.  LEAVE: a worker that may be asked to leave, and a scheduler that may
+ * be told that a worker leaves. */
+enum { SC_FEATURE_AFTER = 1, SC_FEATURE_LEAVE = 2, SC_FEATURES = SC_FEATURE_AFTER | SC_FEATURE_LEAVE };
 
 struct sc_hello {
         uint32_t version_min, version_max;
@@ -302,6 +311,25 @@ struct sc_confirm_many {     /* it has gone over all of them */
         int32_t  status;     /* 0 or a negative status */
 };
 
+struct sc_drain {            /* a worker is to leave, or the scheduler itself is to stop */
+        uint32_t ticket;
+        uint64_t worker;      /* 0: the scheduler */
+        uint64_t deadline_ms; /* what still runs by then is let go of; 0: it is waited for */
+};
+
+struct sc_drained {          /* it has left, or will not */
+        uint32_t ticket;
+        uint64_t worker;
+        int32_t  status;     /* 0: in order; else why not */
+        uint32_t finished, returned, released, lost; /* runs it had, since it was to leave */
+        uint64_t took_ms;
+        struct sc_view name;
+};
+
+struct sc_leave {            /* from the scheduler: leave; from a worker: it does */
+        uint64_t deadline_ms; /* as of a drain */
+};
+
 struct sc_want {             /* what the client could use: rows and KiB of arguments */
         uint32_t tasks, kib;
         uint32_t least_tasks, least_kib; /* with less than both of these it can send nothing; 0: anything helps */
@@ -335,7 +363,8 @@ struct sc_about_run {        /* STOP RECALL KEEP DROP STARTED RETURNED WAITING R
         struct sc_id task;
         uint64_t     run;
         uint64_t     held_epoch, held_run; /* KEEP, DROP: the hold this answers, which may be another epoch's */
-        bool         force;   /* STOP */
+        bool         force;    /* STOP */
+        bool         released; /* RETURNED: it had begun, and its worker leaves without it */
 };
 
 struct sc_done {
@@ -391,6 +420,7 @@ struct sc_worker_row {
         uint32_t slots, credit, assigned, started, functions;
         uint64_t done, failed, lost;
         uint64_t connected_ms;
+        bool     draining; /* it is to leave, and gets nothing more */
 };
 
 struct sc_client_row {
@@ -451,6 +481,9 @@ struct sc_msg {
                 struct sc_cancel     cancel;
                 struct sc_cancel_many  cancel_many;
                 struct sc_confirm_many confirm_many;
+                struct sc_drain      drain;
+                struct sc_drained    drained;
+                struct sc_leave      leave;
                 struct sc_want       want;
                 struct sc_result     result;
                 struct sc_confirm    confirm;

@@ -33,6 +33,7 @@ struct sc_loop {
         uint32_t        holders;   /* threads waiting for it; nobody overtakes them */
         bool            sleeping;  /* the loop's thread, until `wakes_at`, and not told to get up yet */
         sc_ns           wakes_at;
+        sc_ns           nap;       /* a deadline that woke it and may have gone again: it sleeps no longer */
         bool            rung;      /* host driven: the eventfd is readable */
         bool            stop;
 
@@ -179,6 +180,7 @@ static void alert(struct sc_loop *loop, sc_ns due)
         }
         if (loop->sleeping && (due < loop->wakes_at || !sc_list_empty(&loop->inbox))) {
                 loop->sleeping = false;
+                loop->nap      = sc_ns_min(loop->nap, due);
                 pthread_cond_signal(&loop->work);
         }
 }
@@ -270,11 +272,14 @@ static void *loop_thread(void *arg)
                         sleep_until(loop, SC_NEVER);
                         continue;
                 }
-                sc_ns due = sc_list_empty(&loop->dirty) ? next_due(loop) : 0;
-                if (!sc_list_empty(&loop->inbox) || due <= sc_clock_now())
+                const sc_ns due = sc_list_empty(&loop->dirty) ? next_due(loop) : 0;
+                const sc_ns now = sc_clock_now();
+                if (loop->nap <= now)
+                        loop->nap = SC_NEVER;
+                if (!sc_list_empty(&loop->inbox) || due <= now)
                         turn(loop);
-                else
-                        sleep_until(loop, due);
+                else /* a deadline like the last one comes with the next task, and need not wake us then */
+                        sleep_until(loop, sc_ns_min(due, loop->nap));
         }
         pthread_mutex_unlock(&loop->lock);
         return NULL;

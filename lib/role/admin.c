@@ -78,6 +78,7 @@ static void take_worker(struct sc_request *r, const struct sc_msg *m)
         info.failed       = row->failed;
         info.lost         = row->lost;
         info.connected_ms = row->connected_ms;
+        info.draining     = row->draining;
         put_text(info.name, sizeof info.name, row->name);
         sc_sized_out(place(r), &info, sizeof info);
         r->count++;
@@ -174,4 +175,41 @@ int scaler_client_scheduler_stats(scaler_client *c, int64_t timeout_ms, scaler_s
         if (got < 0)
                 return got;
         return got == 1 ? 0 : SC_E_PROTOCOL;
+}
+
+static void take_drained(struct sc_request *r, const struct sc_msg *m)
+{
+        const struct sc_drained *row = &m->drained;
+        scaler_drained           d;
+        scaler_init(&d, sizeof d);
+        d.worker   = (scaler_id){ 0, row->worker };
+        d.finished = row->finished;
+        d.returned = row->returned;
+        d.released = row->released;
+        d.lost     = row->lost;
+        d.took_ms  = row->took_ms;
+        put_text(d.name, sizeof d.name, row->name);
+        sc_sized_out(r->rows, &d, sizeof d);
+        r->count = 1;
+}
+
+int scaler_client_drain(scaler_client *c, scaler_id worker, int64_t deadline_ms, int64_t timeout_ms,
+                        scaler_drained *out)
+{
+        scaler_drained own;
+        scaler_init(&own, sizeof own);
+        if (deadline_ms < 0)
+                return SC_E_INVALID;
+        int status = check(c, out ? out : &own);
+        if (status)
+                return status;
+        if (worker.hi != 0)
+                return SC_E_NOT_FOUND; /* no worker has such an id */
+        struct sc_request r = { .drains   = true,
+                                .drain    = { .worker = worker.lo, .deadline_ms = (uint64_t)deadline_ms },
+                                .take     = take_drained,
+                                .rows     = out ? out : &own,
+                                .capacity = 1 };
+        status              = sc_client_ask(c, &r, timeout_ms);
+        return status ? status : r.status;
 }

@@ -339,7 +339,7 @@ int sc_cli_shell_submit(struct sc_cli_shell *x, const struct sc_spec *spec, uint
                 return SC_E_STATE;
         sc_cli_shell_begin(x, now, 0);
         sc_cli_skip_to(x->core, sequence);
-        const int status = sc_cli_admissible(x->core, spec->body.len, spec->plan);
+        const int status = sc_cli_admissible(x->core, spec);
         if (status != 0)
                 return status;
         const struct sc_msg msg = {.kind = SC_MSG_SUBMIT, .submit = {.task = {x->id, sequence}, .spec = *spec}};
@@ -376,6 +376,14 @@ int sc_cli_shell_query(struct sc_cli_shell *x, const struct sc_query_msg *query,
 {
         sc_cli_shell_begin(x, now, 0);
         const struct sc_msg   msg = {.kind = SC_MSG_QUERY, .query = *query};
+        const struct sc_event ev  = {.kind = SC_EV_QUERY};
+        return ask(x, &ev, &msg);
+}
+
+int sc_cli_shell_drain(struct sc_cli_shell *x, const struct sc_drain *drain, sc_ns now)
+{
+        sc_cli_shell_begin(x, now, 0);
+        const struct sc_msg   msg = {.kind = SC_MSG_DRAIN, .drain = *drain};
         const struct sc_event ev  = {.kind = SC_EV_QUERY};
         return ask(x, &ev, &msg);
 }

@@ -403,8 +403,10 @@ int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout
 {
         if (sc_forked())
                 return SC_E_STATE;
-        const sc_ns until  = sc_until(timeout_ms);
-        int         status = 0;
+        enum { SOON_MS = 1000 };
+        const bool  asks_only = r->drains && timeout_ms == 0; /* it need not be answered, but is to be said */
+        const sc_ns until     = sc_until(asks_only ? SOON_MS : timeout_ms);
+        int         status    = 0;
         if (sc_loop_in_callback(c->rt->loop))
                 return SC_E_STATE;
         sc_list_init(&r->link);
@@ -415,6 +417,7 @@ int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout
         if (!status) {
                 r->query.ticket       = ++c->tickets;
                 r->cancel_many.ticket = c->tickets;
+                r->drain.ticket       = c->tickets;
                 r->cancel_many.up_to  = c->sequence; /* what is submitted later is none of its */
                 sc_list_add_tail(&c->requests, &r->link);
                 first = sc_client_mark_posted(c);
@@ -426,7 +429,7 @@ int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout
                 return status;
         sc_gate_lock(c->gate);
         while (!r->done && !status)
-                if (timeout_ms == 0 || !sc_gate_wait_away(c->gate, until))
+                if ((timeout_ms == 0 && (!r->drains || r->asked)) || !sc_gate_wait_away(c->gate, until))
                         status = SC_E_TIMEOUT;
         sc_list_remove(&r->link);
         sc_gate_unlock(c->gate);

@@ -21,6 +21,8 @@ struct sc_request { /* somebody waits for it, on whose stack it is; on a list un
         struct sc_cancel_many cancel_many;
         char                  tag[SC_NAME_MAX + 1];
         struct sc_query_msg query;
+        bool                drains; /* asks for a drain instead */
+        struct sc_drain     drain;
         int                 status; /* when done: an outcome, or a negative status */
         uint64_t            next;
         /* rows as they come: take() copies one to place `count` */

@@ -158,6 +158,8 @@ static uint32_t ticket_of(const struct sc_msg *row)
                 return row->query_end.ticket;
         case SC_MSG_CONFIRM_MANY:
                 return row->confirm_many.ticket;
+        case SC_MSG_DRAINED:
+                return row->drained.ticket;
         default:
                 return 0;
         }
@@ -187,6 +189,8 @@ static void on_reply(void *role, const struct sc_msg *row)
                         finish(c, r, row->confirm_many.status, row->confirm_many.count);
                 else if (r->count < r->capacity)
                         r->take(r, row);
+                if (row->kind == SC_MSG_DRAINED)
+                        finish(c, r, row->drained.status, 0);
                 break;
         }
         sc_gate_unlock(c->gate);
@@ -463,6 +467,8 @@ static void ask_all(struct scaler_client *c, sc_ns now)
                         return;
                 }
                 r->asked                       = true;
+                if (r->drains)
+                        sc_gate_changed(c->gate);
                 const struct sc_request copied = *r; /* whoever waits may be gone once the lock is */
                 sc_gate_unlock(c->gate);
                 c->batch.urgent = true;
@@ -470,6 +476,8 @@ static void ask_all(struct scaler_client *c, sc_ns now)
                         sc_cli_shell_cancel(c->shell, copied.task, copied.force, now);
                 else if (copied.many)
                         sc_cli_shell_cancel_many(c->shell, &copied.cancel_many, copied.tag, now);
+                else if (copied.drains)
+                        sc_cli_shell_drain(c->shell, &copied.drain, now);
                 else
                         sc_cli_shell_query(c->shell, &copied.query, now);
         }

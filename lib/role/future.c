@@ -220,6 +220,8 @@ static int status_for(const struct scaler_future *f)
                 return SC_E_CANCELLED;
         case SC_REASON_CLIENT:
                 return SC_E_UNREACHABLE;
+        case SC_REASON_KEY:
+                return SC_E_EXISTS;
         case SC_REASON_TASK:
         case SC_REASON_DEPENDENCY:
         case SC_REASON_OBJECT_LOST:

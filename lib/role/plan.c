@@ -104,8 +104,8 @@ static int check_retry_on(struct sc_view text, size_t index, scaler_error *err)
 
 static bool asks(const scaler_spec *s)
 {
-        return s->needs || s->tag || s->retry_on || s->not_before_ms || s->queue_timeout_ms || s->deadline_ms ||
-               s->backoff_ms || s->backoff_max_ms;
+        return s->needs || s->tag || s->retry_on || s->key || s->not_before_ms || s->queue_timeout_ms ||
+               s->deadline_ms || s->backoff_ms || s->backoff_max_ms;
 }
 
 static int read_texts(const scaler_spec *s, size_t index, struct sc_plan_draft *out, scaler_error *err)
@@ -117,8 +117,11 @@ static int read_texts(const scaler_spec *s, size_t index, struct sc_plan_draft *
                 return status;
         out->plan.tag      = view_of(s->tag);
         out->plan.retry_on = view_of(s->retry_on);
+        out->plan.key      = view_of(s->key);
         if (out->plan.tag.len > SC_NAME_MAX)
                 return invalid(err, index, "tag is longer than 127 bytes");
+        if (s->key && (out->plan.key.len == 0 || out->plan.key.len > SC_NAME_MAX))
+                return invalid(err, index, "key must have 1 to 127 bytes");
         return check_retry_on(out->plan.retry_on, index, err);
 }
 
@@ -146,7 +149,7 @@ int sc_plan_read(const scaler_spec *s, size_t index, struct sc_plan_draft *out, 
 
 size_t sc_plan_size(const struct sc_plan *plan)
 {
-        return plan ? sizeof *plan + plan->needs.len + plan->tag.len + plan->retry_on.len : 0;
+        return plan ? sizeof *plan + plan->needs.len + plan->tag.len + plan->retry_on.len + plan->key.len : 0;
 }
 
 static struct sc_view keep(struct sc_view text, char **at)
@@ -166,5 +169,6 @@ const struct sc_plan *sc_plan_keep(const struct sc_plan *plan, void *room)
         kept->needs          = keep(plan->needs, &at);
         kept->tag            = keep(plan->tag, &at);
         kept->retry_on       = keep(plan->retry_on, &at);
+        kept->key            = keep(plan->key, &at);
         return kept;
 }

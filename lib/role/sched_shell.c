@@ -38,6 +38,10 @@ static void carry_out(struct sc_sched_shell *x, const struct sc_effect *fx)
                 if (x->upcalls.note != NULL)
                         x->upcalls.note(x->role, fx->status, fx->text);
                 break;
+        case SC_FX_CLOSED:
+                if (x->upcalls.closed != NULL)
+                        x->upcalls.closed(x->role);
+                break;
         case SC_FX_COMPLETE:
         case SC_FX_CONFIRM:
         case SC_FX_GRAPH:
@@ -45,7 +49,6 @@ static void carry_out(struct sc_sched_shell *x, const struct sc_effect *fx)
         case SC_FX_REPLY:
         case SC_FX_ROOM:
         case SC_FX_GIVE_UP:
-        case SC_FX_CLOSED:
         case SC_FX_TAKE_BACK:
         case SC_FX_RUN:
         case SC_FX_STOP:
@@ -219,4 +222,18 @@ void sc_sched_shell_flush(struct sc_sched_shell *x, sc_ns now)
         sc_sched_shell_begin(x, now, 0);
         tick_core(x);
         sc_station_flush(x->station, now);
+}
+
+void sc_sched_shell_drain(struct sc_sched_shell *x, uint64_t deadline_ms, sc_ns now)
+{
+        sc_sched_shell_begin(x, now, 0);
+        struct sc_event ev = {.kind = SC_EV_DRAIN, .count = deadline_ms};
+        step(x, &ev);
+}
+
+void sc_sched_shell_release(struct sc_sched_shell *x, sc_ns now)
+{
+        sc_sched_shell_begin(x, now, 0);
+        struct sc_event ev = {.kind = SC_EV_RELEASE};
+        step(x, &ev);
 }

@@ -55,7 +55,28 @@ static int on_admit(void *role, const struct sc_hello *hello)
         return sc_access_token_is(&s->access, hello->token.ptr, hello->token.len) ? 0 : SC_E_DENIED;
 }
 
-static const struct sc_sched_shell_upcalls shell_upcalls = { .enter = on_enter, .note = on_note, .admit = on_admit };
+static void unlisten_all(struct scaler_scheduler *s)
+{
+        for (size_t i = 0; i < s->address_count; i++)
+                if (s->address[i].listener) {
+                        s->address[i].net->ops->unlisten(s->address[i].net, s->address[i].listener);
+                        s->address[i].listener = NULL;
+                }
+}
+
+/* Goodbye is said to all; until it has left, the links are still there. */
+static void on_closed(void *role)
+{
+        struct scaler_scheduler *s = role;
+        s->leaving                 = true;
+        unlisten_all(s);
+        sc_station_hang_up(sc_sched_shell_station(s->shell), sc_loop_now(s->rt->loop));
+        sc_loop_touch(s->rt->loop, &s->member);
+}
+
+static const struct sc_sched_shell_upcalls shell_upcalls = {
+        .enter = on_enter, .note = on_note, .admit = on_admit, .closed = on_closed
+};
 
 static sc_ns member_deadline(void *ctx)
 {
@@ -113,6 +134,10 @@ static int check_limits(const scaler_scheduler_options *o, scaler_error *err)
                 status = in_range(o->client_grace_ms, INT64_MAX / SC_MS, "client_grace_ms", err);
         if (!status && o->aging_ms != SCALER_NONE)
                 status = in_range(o->aging_ms, INT64_MAX / SC_MS, "aging_ms", err);
+        if (!status && o->keys_kept != SCALER_NONE)
+                status = in_range(o->keys_kept, UINT32_MAX / 4, "keys_kept", err);
+        if (!status && o->keys_age_ms != SCALER_UNLIMITED)
+                status = in_range(o->keys_age_ms, INT64_MAX / SC_MS, "keys_age_ms", err);
         if (!status && o->silent_ms && o->silent_ms < 100)
                 status = sc_error_set(err, SC_E_INVALID, "scheduler: silent_ms %lld is below 100",
                                       (long long)o->silent_ms);
@@ -160,6 +185,8 @@ static int make_shell(struct scaler_scheduler *s, const scaler_scheduler_options
                 .silent_ms        = (uint32_t)o->silent_ms,
                 .client_grace = o->client_grace_ms == SCALER_UNLIMITED ? SC_NEVER : sc_ns_from_ms(o->client_grace_ms),
                 .aging        = o->aging_ms == SCALER_NONE ? SC_NEVER : sc_ns_from_ms(o->aging_ms),
+                .keys_kept    = o->keys_kept == SCALER_NONE ? SC_KEYS_NONE : (uint32_t)o->keys_kept,
+                .keys_age     = o->keys_age_ms == SCALER_UNLIMITED ? SC_NEVER : sc_ns_from_ms(o->keys_age_ms),
                 .tenants      = tenants,
                 .tenant_count = (uint32_t)o->tenant_count,
                 .now          = sc_clock_now(),
@@ -260,15 +287,6 @@ static int listen_all(struct scaler_scheduler *s, scaler_error *err)
         return 0;
 }
 
-static void unlisten_all(struct scaler_scheduler *s)
-{
-        for (size_t i = 0; i < s->address_count; i++)
-                if (s->address[i].listener) {
-                        s->address[i].net->ops->unlisten(s->address[i].net, s->address[i].listener);
-                        s->address[i].listener = NULL;
-                }
-}
-
 int scaler_scheduler_start(scaler_scheduler *s, scaler_error *err)
 {
         if (sc_forked())
@@ -318,25 +336,20 @@ int scaler_scheduler_stats_get(scaler_scheduler *s, scaler_scheduler_stats *out)
         return sc_sized_out(out, &stats, sizeof stats) ? 0 : SC_E_INVALID;
 }
 
-int scaler_scheduler_stop(scaler_scheduler *s, int64_t timeout_ms)
+/* Begins the drain, or `now` ends it. */
+static void drain(struct scaler_scheduler *s, uint64_t deadline_ms, bool now)
 {
-        if (sc_forked())
-                return SC_E_STATE;
-        if (!s)
-                return SC_E_INVALID;
-        if (sc_loop_in_callback(s->rt->loop))
-                return SC_E_STATE;
-        if (s->state == SC_CLIENT_NEW)
-                return 0;
         sc_loop_hold(s->rt->loop);
-        if (s->state == SC_CLIENT_STARTED) {
-                s->state   = SC_CLIENT_STOPPED;
-                s->leaving = true;
-                unlisten_all(s);
-                sc_station_hang_up(sc_sched_shell_station(s->shell), sc_clock_now());
-        }
+        if (now)
+                sc_sched_shell_release(s->shell, sc_clock_now());
+        else
+                sc_sched_shell_drain(s->shell, deadline_ms, sc_clock_now());
         sc_loop_touch(s->rt->loop, &s->member);
         sc_loop_release(s->rt->loop);
+}
+
+static int wait_left(struct scaler_scheduler *s, int64_t timeout_ms)
+{
         const sc_ns until  = sc_until(timeout_ms);
         int         status = 0;
         sc_gate_lock(s->gate);
@@ -347,13 +360,54 @@ int scaler_scheduler_stop(scaler_scheduler *s, int64_t timeout_ms)
         return status;
 }
 
+int scaler_scheduler_drain(scaler_scheduler *s, int64_t deadline_ms)
+{
+        if (sc_forked())
+                return SC_E_STATE;
+        if (!s || deadline_ms < 0)
+                return SC_E_INVALID;
+        if (s->state == SC_CLIENT_NEW || sc_loop_in_callback(s->rt->loop))
+                return SC_E_STATE;
+        s->state = SC_CLIENT_STOPPED;
+        drain(s, (uint64_t)deadline_ms, false);
+        return 0;
+}
+
+int scaler_scheduler_wait_stopped(scaler_scheduler *s, int64_t timeout_ms)
+{
+        if (sc_forked())
+                return SC_E_STATE;
+        if (!s)
+                return SC_E_INVALID;
+        if (s->state == SC_CLIENT_NEW || (timeout_ms != 0 && sc_loop_in_callback(s->rt->loop)))
+                return SC_E_STATE;
+        return wait_left(s, timeout_ms);
+}
+
+int scaler_scheduler_stop(scaler_scheduler *s, int64_t timeout_ms)
+{
+        if (sc_forked())
+                return SC_E_STATE;
+        if (!s)
+                return SC_E_INVALID;
+        if (sc_loop_in_callback(s->rt->loop))
+                return SC_E_STATE;
+        if (s->state == SC_CLIENT_NEW)
+                return 0;
+        if (s->state == SC_CLIENT_STARTED)
+                scaler_scheduler_drain(s, 0);
+        return wait_left(s, timeout_ms);
+}
+
 void scaler_scheduler_destroy(scaler_scheduler *s)
 {
         enum { GOODBYE_MS = 1000 };
         if (!s || sc_forked())
                 return;
-        if (s->state == SC_CLIENT_STARTED)
-                scaler_scheduler_stop(s, GOODBYE_MS);
+        if (s->state != SC_CLIENT_NEW && wait_left(s, 0) != 0) {
+                drain(s, 0, true);
+                wait_left(s, GOODBYE_MS);
+        }
         if (s->joined) {
                 sc_loop_hold(s->rt->loop);
                 sc_loop_leave(s->rt->loop, &s->member);

@@ -23,6 +23,8 @@ struct sc_sched_shell_upcalls {
         void (*note)(void *role, int level, const char *line);
         /* 0, or SC_E_DENIED: is this HELLO's token good for its role?  NULL: everybody is. */
         int  (*admit)(void *role, const struct sc_hello *hello);
+        /* It has stopped, and told everybody; nothing is called from inside. */
+        void (*closed)(void *role);
 };
 
 struct sc_sched_shell;
@@ -36,6 +38,9 @@ void  sc_sched_shell_begin(struct sc_sched_shell *x, sc_ns now, sc_ns lateness);
 sc_ns sc_sched_shell_deadline(const struct sc_sched_shell *x);
 void  sc_sched_shell_tick(struct sc_sched_shell *x, sc_ns now);
 void  sc_sched_shell_flush(struct sc_sched_shell *x, sc_ns now);
+/* Not from inside an upcall; `deadline_ms` as of SC_EV_DRAIN.  Release: the time is up now. */
+void  sc_sched_shell_drain(struct sc_sched_shell *x, uint64_t deadline_ms, sc_ns now);
+void  sc_sched_shell_release(struct sc_sched_shell *x, sc_ns now);
 
 /* ---- worker ------------------------------------------------------------------------------------- */
 
@@ -69,10 +74,12 @@ void  sc_work_shell_flush(struct sc_work_shell *x, sc_ns now);
  * memory for that, the run ends as a failure that says so, and what it still prints is read and forgotten. */
 void  sc_work_shell_ran(struct sc_work_shell *x, uint64_t run, const struct sc_outcome *outcome, sc_ns now);
 void  sc_work_shell_output(struct sc_work_shell *x, uint64_t run, uint8_t stream, struct sc_view bytes, sc_ns now);
-void  sc_work_shell_drain(struct sc_work_shell *x, sc_ns now);
 /* Not from inside an upcall. */
 void  sc_work_shell_waits(struct sc_work_shell *x, uint64_t run, sc_ns now);
 void  sc_work_shell_wakes(struct sc_work_shell *x, uint64_t run, sc_ns now);
+/* `deadline_ms` as of SC_EV_DRAIN.  Release: the time is up now. */
+void  sc_work_shell_drain(struct sc_work_shell *x, uint64_t deadline_ms, sc_ns now);
+void  sc_work_shell_release(struct sc_work_shell *x, sc_ns now);
 
 /* ---- client ------------------------------------------------------------------------------------- */
 
@@ -102,13 +109,14 @@ sc_ns sc_cli_shell_deadline(const struct sc_cli_shell *x);
 void  sc_cli_shell_tick(struct sc_cli_shell *x, sc_ns now);
 void  sc_cli_shell_flush(struct sc_cli_shell *x, sc_ns now);
 /* `sequence` is above every earlier one; holes are fine.  0, or the status of sc_cli_admissible().  From inside an
- * upcall: only from room(), else SC_E_STATE.  The other five may be called from inside any upcall: they queue, and give
+ * upcall: only from room(), else SC_E_STATE.  The other six may be called from inside any upcall: they queue, and give
  * SC_E_NOMEM when there is no room for that. */
 int   sc_cli_shell_submit(struct sc_cli_shell *x, const struct sc_spec *spec, uint64_t sequence, sc_ns now);
 int   sc_cli_shell_cancel(struct sc_cli_shell *x, struct sc_id task, bool force, sc_ns now);
 int   sc_cli_shell_cancel_many(struct sc_cli_shell *x, const struct sc_cancel_many *many, const char *tag, sc_ns now);
 int   sc_cli_shell_consumed(struct sc_cli_shell *x, struct sc_id task, uint64_t bytes, sc_ns now);
 int   sc_cli_shell_query(struct sc_cli_shell *x, const struct sc_query_msg *query, sc_ns now);
+int   sc_cli_shell_drain(struct sc_cli_shell *x, const struct sc_drain *drain, sc_ns now);
 void  sc_cli_shell_close(struct sc_cli_shell *x, sc_ns now);
 
 #endif

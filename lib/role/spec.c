@@ -208,6 +208,19 @@ static bool keep_spec(struct sc_mem *mem, const scaler_spec *s, bool stream, con
         return true;
 }
 
+/* What several wait for must be the same for all of them. */
+static int check_key(const scaler_spec *s, const struct sc_wiring *w, const struct sc_item *item, bool stream,
+                     size_t index, scaler_error *err)
+{
+        if (!s->key)
+                return 0;
+        if (w->nodes > 0)
+                return invalid(err, index, "a node of a graph has no idempotency key");
+        if (item->count > 0)
+                return invalid(err, index, "a task with an idempotency key depends on nothing");
+        return stream ? invalid(err, index, "a task with an idempotency key does not stream its output") : 0;
+}
+
 static int encode(struct scaler_client *c, const scaler_spec *s, size_t index, struct sc_wiring *w,
                   const struct sc_plan *plan, struct sc_item *item, scaler_error *err)
 {
@@ -222,6 +235,8 @@ static int encode(struct scaler_client *c, const scaler_spec *s, size_t index, s
         item->count = w->count - item->first;
         if (!status && item->count > SC_AFTER_MAX)
                 status = sc_error_set(err, SC_E_TOO_BIG, "spec %zu: more than %d dependencies", index, SC_AFTER_MAX);
+        if (!status)
+                status = check_key(s, w, item, stream, index, err);
         if (!status && !keep_spec(c->mem, s, stream, plan, &buf, item))
                 status = too_big(err, index, SC_E_NOMEM);
         sc_buf_fini(&buf);

@@ -453,11 +453,6 @@ void sc_station_flush(struct sc_station *st, sc_ns now)
         }
 }
 
-bool sc_station_dirty(const struct sc_station *st)
-{
-        return !sc_list_empty(&st->touched);
-}
-
 sc_ns sc_station_deadline(const struct sc_station *st)
 {
         sc_ns due = SC_NEVER;

@@ -73,7 +73,6 @@ void  sc_station_grant(struct sc_station *st, sc_link_id link, uint32_t tasks, u
 /* BYE with why, then closes. */
 void  sc_station_close(struct sc_station *st, sc_link_id link, int status, const char *why);
 void  sc_station_flush(struct sc_station *st, sc_ns now);   /* every dirty link that may send, sends */
-bool  sc_station_dirty(const struct sc_station *st);
 sc_ns sc_station_deadline(const struct sc_station *st);
 void  sc_station_tick(struct sc_station *st, sc_ns now);
 uint32_t sc_station_links(const struct sc_station *st);

@@ -85,7 +85,7 @@ static struct sc_chunk *open_frame(struct sc_station *st, struct sc_peer *peer, 
 /* What a peer can ask for without end; the rest is bounded by the rows and windows of the core. */
 static bool is_answer(int kind)
 {
-        return kind == SC_MSG_CONFIRM || kind == SC_MSG_CONFIRM_MANY ||
+        return kind == SC_MSG_CONFIRM || kind == SC_MSG_CONFIRM_MANY || kind == SC_MSG_DRAINED ||
                (kind >= SC_MSG_STATUS_ROW && kind <= SC_MSG_QUERY_END);
 }
 

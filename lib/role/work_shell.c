@@ -41,7 +41,8 @@ struct sc_work_shell {
         uint32_t           more_count;
         uint64_t          *spoiled;    /* runs of which output was lost for want of memory; slots */
         uint32_t           spoiled_count;
-        bool               stepping, drain;
+        bool               stepping, drain, release;
+        uint64_t           drain_ms;
         struct sc_out      out;
 };
 
@@ -154,6 +155,13 @@ static void step_back(struct sc_work_shell *x)
         step_once(x, &ev);
 }
 
+static void step_drain(struct sc_work_shell *x)
+{
+        struct sc_event ev = {.kind = x->release ? SC_EV_RELEASE : SC_EV_DRAIN, .count = x->drain_ms};
+        x->drain = false;
+        step_once(x, &ev);
+}
+
 static void catch_up(struct sc_work_shell *x)
 {
         while (x->back_count > 0 || x->said_count > 0 || x->drain || x->more_count > 0) {
@@ -162,9 +170,7 @@ static void catch_up(struct sc_work_shell *x)
                 } else if (x->said_count > 0) {
                         step_said(x);
                 } else if (x->drain) {
-                        x->drain = false;
-                        struct sc_event ev = {.kind = SC_EV_DRAIN};
-                        step_once(x, &ev);
+                        step_drain(x);
                 } else {
                         const uint64_t run = x->more[--x->more_count];
                         x->stepping = true; /* what it says now comes back here */
@@ -490,10 +496,23 @@ void sc_work_shell_wakes(struct sc_work_shell *x, uint64_t run, sc_ns now)
         step_wait(x, SC_EV_WAKES, run, now);
 }
 
-void sc_work_shell_drain(struct sc_work_shell *x, sc_ns now)
+static void drain(struct sc_work_shell *x, sc_ns now)
 {
         sc_work_shell_begin(x, now, 0);
         x->drain = true;
         if (!x->stepping)
                 catch_up(x);
+}
+
+void sc_work_shell_drain(struct sc_work_shell *x, uint64_t deadline_ms, sc_ns now)
+{
+        if (!x->drain || x->drain_ms == 0 || (deadline_ms > 0 && deadline_ms < x->drain_ms))
+                x->drain_ms = deadline_ms; /* else an earlier one waits to be stepped */
+        drain(x, now);
+}
+
+void sc_work_shell_release(struct sc_work_shell *x, sc_ns now)
+{
+        x->release = true;
+        drain(x, now);
 }

@@ -494,6 +494,7 @@ int scaler_worker_stats_get(scaler_worker *w, scaler_worker_stats *out)
                 s.done      = core.done;
                 s.failed    = core.failed;
                 s.cancelled = core.cancelled;
+                s.released  = core.released;
                 s.waiting   = core.waiting;
         }
         sc_gate_lock(w->gate);
@@ -503,14 +504,30 @@ int scaler_worker_stats_get(scaler_worker *w, scaler_worker_stats *out)
         return sc_sized_out(out, &s, sizeof s) ? 0 : SC_E_INVALID;
 }
 
-static void drain(struct scaler_worker *w)
+/* Begins the drain, or `at_once` ends it. */
+static void drain(struct scaler_worker *w, uint64_t deadline_ms, bool at_once)
 {
         sc_loop_hold(w->rt->loop);
         const sc_ns now = sc_clock_now();
-        sc_work_shell_begin(w->shell, now, 0);
-        sc_work_shell_drain(w->shell, now);
+        if (at_once)
+                sc_work_shell_release(w->shell, now);
+        else
+                sc_work_shell_drain(w->shell, deadline_ms, now);
         sc_loop_touch(w->rt->loop, &w->member);
         sc_loop_release(w->rt->loop);
+}
+
+int scaler_worker_drain(scaler_worker *w, int64_t deadline_ms)
+{
+        if (sc_forked())
+                return SC_E_STATE;
+        if (!w || deadline_ms < 0)
+                return SC_E_INVALID;
+        if (w->state == SC_CLIENT_NEW || sc_loop_in_callback(w->rt->loop))
+                return SC_E_STATE;
+        w->state = SC_CLIENT_STOPPED;
+        drain(w, (uint64_t)deadline_ms, false);
+        return 0;
 }
 
 int scaler_worker_stop(scaler_worker *w, int64_t timeout_ms)
@@ -523,10 +540,8 @@ int scaler_worker_stop(scaler_worker *w, int64_t timeout_ms)
                 return SC_E_STATE;
         if (w->state == SC_CLIENT_NEW)
                 return 0;
-        if (w->state == SC_CLIENT_STARTED) {
-                w->state = SC_CLIENT_STOPPED;
-                drain(w);
-        }
+        if (w->state == SC_CLIENT_STARTED)
+                scaler_worker_drain(w, 0);
         return wait_for(w, &w->left, timeout_ms);
 }
 
@@ -561,9 +576,9 @@ static void end_life(struct scaler_worker *w)
 {
         enum { GOODBYE_MS = 1000 };
         const bool stopped = w->state == SC_CLIENT_STOPPED;
-        scaler_worker_stop(w, 0);
         if (!stopped || lives(w))
-                drain(w); /* the second one stops what runs */
+                drain(w, 0, true); /* gives back what runs */
+        w->state = SC_CLIENT_STOPPED;
         end_runs(w);
         if (!w->given_up)
                 wait_for(w, &w->left, GOODBYE_MS);

@@ -103,6 +103,7 @@ static const struct sc_field plan[] = {
         FIELD(15, "root_reason", U32, offsetof(struct sc_plan, root_reason), 0, SC_REASONS - 1),
         FIELD(16, "parent", BYTES, offsetof(struct sc_plan, parent), 0, SC_PARENT_SIZE),
         FIELD(17, "parent_run", U64, offsetof(struct sc_plan, parent_run), 0, 0),
+        FIELD(18, "key", TEXT, offsetof(struct sc_plan, key), 0, SC_NAME_MAX),
 };
 
 static const struct sc_field welcome[] = {
@@ -137,6 +138,26 @@ static const struct sc_field cancel_many[] = {
         FIELD(4, "force", BOOL, AT(cancel_many.force), 0, 0),
         FIELD(5, "tag", TEXT, AT(cancel_many.tag), 0, SC_NAME_MAX),
 };
+
+static const struct sc_field drain[] = {
+        NUMBER32(1, "ticket", drain.ticket),
+        NUMBER64(2, "worker", drain.worker),
+        NUMBER64(3, "deadline_ms", drain.deadline_ms),
+};
+
+static const struct sc_field drained[] = {
+        NUMBER32(1, "ticket", drained.ticket),
+        NUMBER64(2, "worker", drained.worker),
+        FIELD(3, "status", I32, AT(drained.status), 0, 0),
+        NUMBER32(4, "finished", drained.finished),
+        NUMBER32(5, "returned", drained.returned),
+        NUMBER32(6, "released", drained.released),
+        NUMBER32(7, "lost", drained.lost),
+        NUMBER64(8, "took_ms", drained.took_ms),
+        FIELD(9, "name", TEXT, AT(drained.name), 0, SC_NAME_MAX),
+};
+
+static const struct sc_field leave[] = { NUMBER64(1, "deadline_ms", leave.deadline_ms) };
 
 static const struct sc_field want[] = {
         NUMBER32(1, "tasks", want.tasks),
@@ -189,7 +210,7 @@ static const struct sc_field recall[]   = { RUN };
 static const struct sc_field keep[]     = { HELD(1) };
 static const struct sc_field drop[]     = { HELD(0) };
 static const struct sc_field started[]  = { RUN };
-static const struct sc_field returned[] = { RUN };
+static const struct sc_field returned[] = { RUN, FIELD(4, "released", BOOL, AT(about.released), 0, 0) };
 static const struct sc_field waiting[]  = { RUN };
 static const struct sc_field resumed[]  = { RUN };
 
@@ -264,6 +285,7 @@ static const struct sc_field worker_row[] = {
         NUMBER64(10, "lost", worker_row.lost),
         NUMBER64(11, "connected_ms", worker_row.connected_ms),
         FIELD(12, "name", TEXT, AT(worker_row.name), 0, SC_NAME_MAX),
+        FIELD(13, "draining", BOOL, AT(worker_row.draining), 0, 0),
 };
 
 static const struct sc_field client_row[] = {
@@ -324,18 +346,21 @@ static const struct sc_layout layouts[] = {
         [SC_MSG_CANCEL]       = KIND(cancel, cancel, 3, A_TASK),
         [SC_MSG_WANT]         = KIND(want, want, 4, 0),
         [SC_MSG_CANCEL_MANY]  = KIND(cancel_many, cancel_many, 4, 0),
+        [SC_MSG_DRAIN]        = KIND(drain, drain, 3, 0),
         [SC_MSG_RESULT]       = KIND(result, result, 15, A_TASK),
         [SC_MSG_CONFIRM]      = KIND(confirm, confirm, 3, A_TASK),
         [SC_MSG_CONFIRM_MANY] = KIND(confirm_many, confirm_many, 3, 0),
         [SC_MSG_GRAPH_DONE]   = KIND(graph_done, graph_done, 9, A_TASK),
+        [SC_MSG_DRAINED]      = KIND(drained, drained, 8, 0),
         [SC_MSG_ASSIGN]       = KIND_WITH(assign, assign, 1, 9, A_RUN),
         [SC_MSG_STOP]         = KIND(stop, about, 4, A_RUN),
         [SC_MSG_RECALL]       = KIND(recall, about, 3, A_RUN),
         [SC_MSG_KEEP]         = KIND(keep, about, 5, A_RUN | BIT(4) | BIT(5)),
         [SC_MSG_DROP]         = KIND(drop, about, 5, A_TASK | BIT(4) | BIT(5)),
+        [SC_MSG_LEAVE]        = KIND(leave, leave, 1, 0),
         [SC_MSG_STARTED]      = KIND(started, about, 3, A_RUN),
         [SC_MSG_DONE]         = KIND(done, done, 11, A_RUN),
-        [SC_MSG_RETURNED]     = KIND(returned, about, 3, A_RUN),
+        [SC_MSG_RETURNED]     = KIND(returned, about, 4, A_RUN),
         [SC_MSG_WAITING]      = KIND(waiting, about, 3, A_RUN),
         [SC_MSG_RESUMED]      = KIND(resumed, about, 3, A_RUN),
         [SC_MSG_OUTPUT]       = KIND(output, output, 5, A_RUN | BIT(4) | BIT(6)),

@@ -4,7 +4,8 @@
  * Everything that happens is an event in one queue, and all chance comes from one generator, so a seed
  * is a whole history.  Files: sim_clock (events, chance, trace), sim_net (connections), sim_node
  * (processes), sim_work and sim_client (applications), sim_fault, sim_hostile, sim_liar, sim_judge, sim_links,
- * sim_plan (offers, needs, shares), sim_nested, sim_ledger and sim_idle (judges of them), sim_full, sim_world.
+ * sim_plan (offers, needs, shares), sim_ledger and sim_idle (judges of them), sim_keys, sim_nested, sim_full,
+ * sim_world.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -201,6 +202,15 @@ struct sim_task {
         uint32_t failures;
         bool     swept; /* by a cancel of many, */
         sc_ns    swept_at; /* the first one */
+        /* of its key: see sim_keys.c */
+        char                   key[8];  /* "": none */
+        uint32_t               variant; /* of what defines the work */
+        uint32_t               canon;   /* the task that stands for the work; itself without a key */
+        bool                   answered;
+        sc_ns                  cancel_heard_at;
+        struct sc_id           work;    /* of a canon: what workers call it */
+        const struct sim_conn *holder;  /* scheduler's end to the worker that has its run; NULL: none */
+        uint64_t               answer;  /* the execution whose result its tasks have; 0: none yet */
         sc_ns            fits_at[SIM_WORKERS_MAX]; /* since when that worker could have begun it; 0: it could not */
 };
 
@@ -234,6 +244,7 @@ struct sim_config {
         /* shared: see sim_plan.c; calm: and no fault ever happens; full: see sim_full.c */
         bool     shared, calm, full, needs, shares, caps, times;
         bool     nested; /* see sim_nested.c */
+        bool     keys, keys_quiet, keys_forget; /* quiet: no fault ever happens */
         uint8_t  allocate;
         sc_ns    aging;
         uint32_t tasks_max, client_tasks_max;
@@ -374,6 +385,12 @@ void           sim_nested_judge_end(struct sim *w);
 void           sim_work_goes_on(struct sim *w, struct sim_node *n, const struct sim_run *r);
 int            sim_client_submit(struct sim *w, struct sim_node *n, uint32_t task);
 
+void sim_keys_config(struct sim *w);
+void sim_keys_plan(struct sim *w);
+void sim_keys_said(struct sim *w, const struct sim_conn *from, const struct sc_msg *msg);
+void sim_keys_heard(struct sim *w, const uint8_t *frame, size_t len);
+void sim_keys_ended(struct sim *w, uint32_t task, const struct sc_result *result);
+void sim_keys_end(struct sim *w);
 void sim_full_config(struct sim *w);
 void sim_full_shape(struct sim *w);
 void sim_full_plan(struct sim *w);

@@ -41,7 +41,7 @@ int sim_client_submit(struct sim *w, struct sim_node *n, uint32_t task)
         spec.flags      = t->stream ? SC_SPEC_STREAM : 0;
         spec.priority   = t->priority;
         spec.retries    = t->retries;
-        spec.plan       = plan.needs.len > 0 || w->config.times ? &plan : NULL;
+        spec.plan       = plan.needs.len > 0 || plan.key.len > 0 || w->config.times ? &plan : NULL;
         uint8_t room[SC_PARENT_SIZE];
         if (t->parent != 0) {
                 plan      = sim_nested_sign(w, t, plan, room);
@@ -49,7 +49,7 @@ int sim_client_submit(struct sim *w, struct sim_node *n, uint32_t task)
         }
         spec.timeout_ms = t->timeout_ms;
         spec.function   = t->kind == SC_TASK_FUNCTION ? (struct sc_view){ names[t->function], 2 } : none;
-        spec.body       = (struct sc_view){ body, sim_task_body(w, task, body) };
+        spec.body       = (struct sc_view){ body, sim_task_body(w, t->canon, body) };
         const uint64_t seq = sc_cli_next_sequence(sc_cli_shell_core(n->cli));
         t->id              = (struct sc_id){ n->id, seq };
         /* Known before it is submitted, since it may be over before submit returns. */
@@ -163,7 +163,7 @@ static void post_close(struct sim *w, struct sim_post *post)
         if (n->cli != NULL)
                 sc_cli_shell_close(n->cli, sim_node_now(w, post->node));
         else if (n->work != NULL)
-                sc_work_shell_drain(n->work, sim_node_now(w, post->node));
+                sc_work_shell_drain(n->work, 0, sim_node_now(w, post->node));
 }
 
 void sim_client_close(struct sim *w, uint32_t node)

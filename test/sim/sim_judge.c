@@ -77,7 +77,7 @@ static void see_result(struct sim *w, const struct sc_result *result)
         if (result->outcome.result.len < sizeof exec)
                 sim_fail(w, "task %u: its result has %zu bytes", task, result->outcome.result.len);
         memcpy(&exec, result->outcome.result.ptr, sizeof exec);
-        if (exec == 0 || exec > w->execs_count || w->execs[exec - 1].task != task)
+        if (exec == 0 || exec > w->execs_count || w->execs[exec - 1].task != t->canon)
                 sim_fail(w, "task %u: its result is another one's", task);
 }
 
@@ -97,6 +97,8 @@ static void see_cancel(struct sim *w, const struct sim_conn *from, const struct 
 static void see(struct sim *w, const struct sim_conn *from, const struct sc_msg *msg)
 {
         const bool scheduler = w->nodes[from->node].kind == SIM_SCHEDULER;
+        if (w->config.keys)
+                sim_keys_said(w, from, msg);
         if (scheduler && w->config.shared)
                 sim_ledger_said(w, from, msg);
         if (msg->kind == SC_MSG_CANCEL || msg->kind == SC_MSG_CONFIRM)
@@ -165,16 +167,18 @@ static void judge_success(struct sim *w, uint32_t task, const struct sc_outcome 
                 sim_fail(w, "task %u: a result of nobody's", task);
         const struct sim_exec *exec  = &w->execs[number - 1];
         const uint8_t         *bytes = outcome->result.ptr;
-        if (exec->task != task || !exec->finished || !exec->success)
+        if (exec->task != t->canon || !exec->finished || !exec->success)
                 sim_fail(w, "task %u succeeded by an execution that did not", task);
         if (outcome->result.len != t->result_len || outcome->errors.len != t->result_len % 100)
                 sim_fail(w, "task %u: its result has %zu bytes", task, outcome->result.len);
         for (size_t i = sizeof number; i < outcome->result.len; i++)
                 if (bytes[i] != sim_byte(w, number, i - sizeof number))
                         sim_fail(w, "task %u: its result is wrong at byte %zu", task, i);
-        if (exec->run != t->last_held_run || exec->epoch != t->last_held_epoch)
+        const struct sim_task *work = &w->tasks[t->canon]; /* one that is forgotten, or its client gone, runs again */
+        const bool again = t->key[0] != '\0' && (!w->config.keys_quiet || w->config.keys_forget);
+        if (!again && (exec->run != work->last_held_run || exec->epoch != work->last_held_epoch))
                 sim_fail(w, "task %u: the answer is of run %llu, the last one made is %llu", task,
-                         (unsigned long long)exec->run, (unsigned long long)t->last_held_run);
+                         (unsigned long long)exec->run, (unsigned long long)work->last_held_run);
         const uint64_t streamed = exec->brief ? 0 : t->stream_len;
         if (t->stream && (outcome->streamed != streamed || t->got != streamed ||
                           (t->got > 0 && t->exec_of_stream != number)))
@@ -211,6 +215,8 @@ static void judge_failure(struct sim *w, uint32_t task, const struct sc_result *
                 sim_fail(w, "task %u lost its worker %u times in %u runs", task, result->losses, t->assigns);
         if (reason == SC_REASON_WORKER_DIED && t->end != SIM_POISON && !losses_possible(w))
                 sim_fail(w, "task %u was ended by another one's poison", task);
+        if (reason == SC_REASON_KEY && t->key[0] != '\0')
+                return;
         if (reason != SC_REASON_CANCELLED && reason != SC_REASON_TASK && reason != SC_REASON_RUN_TIMEOUT &&
             reason != SC_REASON_WORKER_DIED && reason != SC_REASON_QUEUE_TIMEOUT && reason != SC_REASON_DEADLINE)
                 sim_fail(w, "task %u ended for reason %u (%.*s)", task, reason, (int)result->outcome.text.len,
@@ -223,6 +229,8 @@ void sim_judge_result(struct sim *w, uint32_t task, const struct sc_result *resu
         w->tasks[task].losses    = result->losses;
         if (!w->config.memory)
                 sim_times_ended(w, task, result);
+        if (w->config.keys)
+                sim_keys_ended(w, task, result);
         if (result->outcome.reason != SC_REASON_SUCCESS) {
                 judge_failure(w, task, result);
                 return;
@@ -297,4 +305,5 @@ void sim_judge_end(struct sim *w)
                 judge_confirm(w, i);
                 judge_runs_once(w, i);
         }
+        sim_keys_end(w);
 }

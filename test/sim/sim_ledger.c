@@ -311,6 +311,8 @@ void sim_ledger_heard(struct sim *w, struct sim_conn *at, const uint8_t *frame, 
         struct sc_frame_head head;
         const char          *why;
         size_t               cursor = 0;
+        if (w->config.keys && sim_honest(w, at->other->node))
+                sim_keys_heard(w, frame, len);
         const bool listens = sim_honest(w, at->other->node) || w->config.liars; /* a liar gives back what it took */
         if (!w->config.shared || !listens || sc_frame_get(frame, &head, &why) != 0)
                 return;

@@ -28,7 +28,8 @@ static void answer(struct sim *w, struct sim_event *ev)
         struct sim_node *n = &w->nodes[ev->node];
         if (sim_event_stale(w, ev) || n->raw != ev->ptr || n->raw->closed || w->healed)
                 return;
-        const struct sc_id        id    = w->tasks[ev->a].id;
+        const struct sim_task    *t     = &w->tasks[ev->a];
+        const struct sc_id        id    = sc_id_is_nil(t->work) ? t->id : t->work; /* as it was told */
         const struct sc_about_run about = { .task = id, .run = ev->b };
         lie(w, n, id, ev->b + 1);
         if (ev->b > 1)

@@ -237,6 +237,8 @@ static int start_scheduler(struct sim *w, uint32_t node, const struct sc_station
                 .client_grace     = w->config.client_grace,
                 .aging            = w->config.aging,
                 .allocate         = w->config.allocate,
+                .keys_kept        = w->config.keys_forget ? 2 : 0,
+                .keys_age         = w->config.keys_forget ? 10 * SC_S : 0,
                 .tenants          = tenants,
                 .tenant_count     = w->config.shared ? SIM_TENANTS_MAX : 0,
                 .now              = sim_node_now(w, node),

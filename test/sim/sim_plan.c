@@ -255,6 +255,8 @@ void sim_plan_config(struct sim *w)
                 sim_full_config(w);
         else if (asked && !single)
                 choose(w);
+        else if (!single && w->seed % 13 != 6)
+                sim_keys_config(w);
         swap(w, before);
 }
 
@@ -320,6 +322,7 @@ void sim_plan(struct sim *w)
         if (w->config.shared && !w->config.full)
                 plan_order(w);
         sim_times_plan(w);
+        sim_keys_plan(w);
         plan_sweeps(w);
         swap(w, before);
         if (w->trace && w->config.shared)

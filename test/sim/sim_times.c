@@ -58,6 +58,7 @@ struct sc_plan sim_times_of(const struct sim_task *t)
                 .needs          = { t->needs.text, strlen(t->needs.text) },
                 .tag            = { t->tag, strlen(t->tag) },
                 .retry_on       = { t->retry_on, strlen(t->retry_on) },
+                .key            = { t->key, strlen(t->key) },
         };
 }
 

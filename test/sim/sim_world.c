@@ -96,7 +96,8 @@ static void choose_shape(struct sim *w)
                 c->client_grace = 0;
                 c->delay_max    = sim_between(w, 10 * SC_US, 20 * SC_MS);
         }
-        if (w->seed % 10 == 0 && !c->poison_only && !c->blips_only && !c->calm) { /* nothing is ever settled */
+        const bool quiet = c->poison_only || c->blips_only || c->calm || c->keys_quiet;
+        if (w->seed % 10 == 0 && !quiet) { /* nothing is ever settled */
                 c->breaks       = true;
                 c->fault_gap    = 300 * SC_MS;
                 c->delay_max    = 200 * SC_MS;

@@ -11,7 +11,7 @@ PROGRAMS = {
     'cli': ['core/test_cli', 'core/test_cli_output'],
     'link': ['role/test_station_link'],
     'sched': ['core/test_sched', 'core/test_sched_workers', 'core/test_sched_stands', 'core/test_sched_limits',
-              'core/test_sched_chaos'],
+              'core/test_sched_keys', 'core/test_sched_chaos'],
     'task': ['core/test_task_fsm', 'core/test_sched', 'core/test_sched_workers'],
     'core': ['core/test_sched', 'core/test_work', 'core/test_cli'],
 }

@@ -23,18 +23,22 @@ KINDS = {
     'CANCEL': (17, dict(TASK, force=3)),
     'WANT': (18, {'tasks': 1, 'kib': 2, 'least_tasks': 3, 'least_kib': 4}),
     'CANCEL_MANY': (19, {'ticket': 1, 'client': 2, 'up_to': 3, 'force': 4, 'tag': 5}),
+    'DRAIN': (20, {'ticket': 1, 'worker': 2, 'deadline_ms': 3}),
     'RESULT': (32, dict(TASK, attempts=3, losses=4, worker=5, root=6, root_reason=7, **OUTCOME)),
     'CONFIRM': (33, dict(TASK, outcome=3)),
     'CONFIRM_MANY': (34, {'ticket': 1, 'count': 2, 'status': 3}),
     'GRAPH_DONE': (35, dict(TASK, succeeded=3, failed=4, cancelled=5, skipped=6, root=7, root_reason=8, reason=10)),
+    'DRAINED': (36, {name: key for key, name in enumerate(
+        'ticket worker status finished returned released lost took_ms name'.split(), 1)}),
     'ASSIGN': (48, dict(RUN, attempt=4, **SPEC)),
     'STOP': (49, dict(RUN, force=4)),
     'RECALL': (50, RUN),
     'KEEP': (51, dict(RUN, held_epoch=4, held_run=5)),
     'DROP': (52, dict(RUN, held_epoch=4, held_run=5)),
+    'LEAVE': (53, {'deadline_ms': 1}),
     'STARTED': (64, RUN),
     'DONE': (65, dict(RUN, **OUTCOME)),
-    'RETURNED': (66, RUN),
+    'RETURNED': (66, dict(RUN, released=4)),
     'WAITING': (67, RUN),
     'RESUMED': (68, RUN),
     'OUTPUT': (72, dict(RUN, stream=4, offset=5, bytes=6)),
@@ -45,7 +49,8 @@ KINDS = {
         'tasks_ended_unacked orphans slots_total slots_busy tasks_submitted tasks_done tasks_failed tasks_cancelled '
         'runs_lost runs_kept stale_dropped bytes_used bytes_max tasks_max version tasks_kept'.split(), 1)}),
     'WORKER_ROW': (82, {name: key for key, name in enumerate(
-        'ticket worker slots credit assigned started functions done failed lost connected_ms name'.split(), 1)}),
+        'ticket worker slots credit assigned started functions done failed lost connected_ms name '
+        'draining'.split(), 1)}),
     'CLIENT_ROW': (83, {name: key for key, name in enumerate(
         'ticket client connected tasks grant_tasks submitted connected_ms name tenant'.split(), 1)}),
     'TASK_ROW': (84, dict(TASK, ticket=3, state=4, kind=5, attempt=6, losses=7, worker=8, age_ms=9, function=10)),
@@ -53,7 +58,7 @@ KINDS = {
 }
 PLAN = {'not_before_ms': 1, 'queue_ms': 2, 'deadline_ms': 3, 'backoff_ms': 4, 'backoff_max_ms': 5, 'needs': 6, 'tag': 7,
         'retry_on': 8, 'after': 9, 'results': 10, 'nodes': 11, 'graph': 12, 'graph_flags': 13, 'root': 14,
-        'root_reason': 15, 'parent': 16, 'parent_run': 17}
+        'root_reason': 15, 'parent': 16, 'parent_run': 17, 'key': 18}
 HOLD = {'client': 1, 'sequence': 2, 'run': 3, 'epoch': 4, 'flags': 5}
 
 
@@ -154,7 +159,7 @@ ENDED = {'reason': 1, 'how': 1, 'code': -3, 'wall_us': 128, 'user_us': 256, 'sys
 
 
 PLANNED = {'not_before_ms': 1500, 'queue_ms': 70000, 'deadline_ms': 2**40, 'backoff_ms': 100, 'backoff_max_ms': 2**32 - 1,
-           'needs': 'gpu=1000,mem=2147483648000', 'tag': 'nightly', 'retry_on': '1,70-79,-5--3,timeout,signal'}
+           'needs': 'gpu=1000,mem=2147483648000', 'tag': 'nightly', 'retry_on': '1,70-79,-5--3,timeout,signal', 'key': 'order 4711'}
 
 
 def vectors():
@@ -220,12 +225,20 @@ def vectors():
     yield good('a_returned', 'RETURNED', **R)
     yield good('a_waiting', 'WAITING', **R)
     yield good('a_resumed', 'RESUMED', **R)
+    yield good('a_released_run', 'RETURNED', **R, released=True)
+    yield good('a_drain_of_the_scheduler', 'DRAIN')
+    yield good('a_drain', 'DRAIN', ticket=1, worker=W, deadline_ms=30000)
+    yield good('a_drained', 'DRAINED', ticket=1, worker=W, status=-11, finished=3, returned=2, released=1, lost=4,
+               took_ms=1234, name='w1')
+    yield good('a_leave', 'LEAVE')
+    yield good('a_leave_with_a_deadline', 'LEAVE', deadline_ms=30000)
     yield good('an_output', 'OUTPUT', **R, stream=2, offset=4096, bytes=b'hello\n')
     yield good('an_output_ack', 'OUTPUT_ACK', **R, received=4102, limit=266240, again=True)
     yield good('a_query', 'QUERY', ticket=1, what=2, cursor=5, rows_max=256)
     yield good('a_full_status_row', 'STATUS_ROW', **{name: key * 1000 for name, key in KINDS['STATUS_ROW'][1].items()
                                                     if name != 'version'}, version='0.1.0')
     yield good('a_worker_row', 'WORKER_ROW', ticket=1, worker=W, slots=4, name='w1')
+    yield good('a_row_of_a_worker_that_leaves', 'WORKER_ROW', ticket=1, worker=W, slots=4, name='w1', draining=True)
     yield good('a_client_row', 'CLIENT_ROW', ticket=1, client=C, connected=True, name='c1', tenant='team')
     yield good('a_task_row', 'TASK_ROW', **T, ticket=1, state=1, attempt=1, worker=W, age_ms=12, function='square')
     yield good('a_query_end', 'QUERY_END', ticket=1, next=5, status=-6)

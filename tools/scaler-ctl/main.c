@@ -1,5 +1,5 @@
 /*
- * scaler-ctl: looks at a running cluster and cancels tasks, as an admin client.  What it asks for is on
+ * scaler-ctl: looks at a running cluster, cancels tasks and drains workers, as an admin client.  What it asks for is on
  * stdout, for people or, with --json, for programs; everything else is on stderr.
  */
 #include <inttypes.h>
@@ -8,15 +8,17 @@
 #include <string.h>
 
 #include "access.h"
+#include "drain.h"
 #include "json.h"
 #include "log.h"
 #include "option.h"
 #include "show.h"
 #include "standard.h"
 
-enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_NOT_CANCELLED = 3 };
+enum { EXIT_FINE = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_NOT_DONE = 3 };
 
-#define STOP_MS 1000
+#define STOP_MS     1000
+#define QUESTION_MS 10000
 
 struct settings {
         struct access   access;
@@ -25,20 +27,26 @@ struct settings {
         bool            json;
         bool            force;
         bool            all;
+        bool            scheduler;
+        int64_t         deadline_ms;
         const char     *tag;
         const char     *client;
         int32_t         log_level;
         struct log_kept log;
 };
 
+enum kind { LOOKS, CANCELS, DRAINS };
+
 struct verb {
         const char *name;
-        int (*show)(const struct show *s); /* NULL: cancel, which takes ids */
+        enum kind   kind;
+        int (*show)(const struct show *s); /* LOOKS */
 };
 
 static const struct verb verbs[] = {
-        { "status", show_status }, { "workers", show_workers }, { "clients", show_clients },
-        { "list", show_tasks },    { "dump", show_dump },       { "cancel", NULL },
+        { "status", LOOKS, show_status }, { "workers", LOOKS, show_workers }, { "clients", LOOKS, show_clients },
+        { "list", LOOKS, show_tasks },    { "dump", LOOKS, show_dump },       { "cancel", CANCELS, NULL },
+        { "drain", DRAINS, NULL },
 };
 
 static const struct verb *find_verb(const char *name)
@@ -56,18 +64,23 @@ static int parse(struct settings *s, int argc, char **argv, struct program *p, s
                 { "force", 0, OPTION_FLAG, &s->force, 0, 0, 0, NULL, "cancel: kill what runs" },
                 { "tag", 0, OPTION_TEXT, &s->tag, 0, 0, 0, "TAG", "cancel: all tasks with this tag" },
                 { "client", 0, OPTION_TEXT, &s->client, 0, 0, 0, "ID", "cancel: all tasks of this client" },
-                { "all", 0, OPTION_FLAG, &s->all, 0, 0, 0, NULL, "cancel: all tasks of everybody" },
-                { "timeout", 0, OPTION_TIME, &s->timeout_ms, 1, 86400000, 0, "TIME", "of each question (10)" },
+                { "all", 0, OPTION_FLAG, &s->all, 0, 0, 0, NULL, "cancel: all tasks of everybody; drain: all workers" },
+                { "scheduler", 0, OPTION_FLAG, &s->scheduler, 0, 0, 0, NULL, "drain: the scheduler itself" },
+                { "deadline", 0, OPTION_TIME, &s->deadline_ms, 1, INT64_C(31536000000), 0, "TIME",
+                  "drain: what still runs then is given back (never)" },
+                { "timeout", 0, OPTION_TIME, &s->timeout_ms, 1, 86400000, 0, "TIME",
+                  "of each question (10); drain: until all have left (none)" },
                 { "log-level", 0, OPTION_LEVEL, &s->log_level, 0, 0, 0, "LEVEL", "none error warn info debug (error)" },
         };
         struct option_row shared[ACCESS_ROWS];
         access_rows(&s->access, false, shared);
         *p = (struct program){
                 .name       = "scaler-ctl",
-                .usage      = "[options] [URL] status|workers|clients|list|dump|cancel [TASK...]",
-                .about      = "Looks at the cluster of the scheduler at URL, and cancels tasks in it.",
+                .usage      = "[options] [URL] status|workers|clients|list|dump|cancel TASK...|drain WORKER...",
+                .about      = "Looks at the cluster of the scheduler at URL, cancels tasks and drains workers in it.",
                 .after      = "SCALER_URL stands for a missing URL, SCALER_TOKEN for a missing --token-file.\n"
-                              "Exit: 0 done, 1 no answer or refused, 2 usage, 3 a task was not cancelled.",
+                              "Exit: 0 done, 1 no answer or refused, 2 usage, 3 a task was not cancelled or a worker\n"
+                              "has not left in order.",
                 .rows       = rows,
                 .row_count  = sizeof rows / sizeof rows[0],
                 .shared     = shared,
@@ -85,18 +98,34 @@ static bool selects(const struct settings *s)
         return s->all || s->tag || s->client;
 }
 
+/* Who is to leave is said once: by names or ids, by --all, or by --scheduler. */
+static int check_drain(const struct settings *s, const struct program *p, bool names)
+{
+        if (names + s->all + s->scheduler > 1)
+                return program_refuse(p, "drain: workers, --all and --scheduler exclude each other");
+        if (!names && !s->all && !s->scheduler)
+                return program_refuse(p, "drain: a worker is missing");
+        return PROGRAM_GOES_ON;
+}
+
 /* Which tasks is said once: by ids, by --tag and --client, or by --all. */
 static int check_selector(const struct settings *s, const struct program *p, const struct verb *verb, bool ids)
 {
         scaler_id id;
-        if (verb->show && selects(s))
-                return program_refuse(p, "--tag, --client and --all are for cancel");
+        if (verb->kind != CANCELS && (s->tag || s->client))
+                return program_refuse(p, "--tag and --client are for cancel");
+        if (verb->kind == LOOKS && s->all)
+                return program_refuse(p, "--all is for cancel and drain");
+        if (verb->kind != DRAINS && (s->scheduler || s->deadline_ms))
+                return program_refuse(p, "--scheduler and --deadline are for drain");
+        if (verb->kind == DRAINS)
+                return check_drain(s, p, ids);
         if (s->all && (s->tag || s->client))
                 return program_refuse(p, "cancel: --all and --%s exclude each other", s->tag ? "tag" : "client");
         if (ids && selects(s))
                 return program_refuse(p, "cancel: task ids and --%s exclude each other",
                                       s->all ? "all" : s->tag ? "tag" : "client");
-        if (!verb->show && !ids && !selects(s))
+        if (verb->kind == CANCELS && !ids && !selects(s))
                 return program_refuse(p, "cancel: a task is missing");
         if (s->tag && (!*s->tag || strlen(s->tag) >= SCALER_NAME_MAX))
                 return program_refuse(p, "--tag: 1 to %d bytes", SCALER_NAME_MAX - 1);
@@ -121,12 +150,12 @@ static int read_words(struct settings *s, const struct program *p, const struct 
                 return program_refuse(p, "unknown command '%s' (see --help)", words->items[at]);
         if (!s->url)
                 return program_refuse(p, "the scheduler's URL is missing (see --help)");
-        if (verb->show && at + 1 < words->count)
+        if (verb->kind == LOOKS && at + 1 < words->count)
                 return program_refuse(p, "unexpected argument '%s'", words->items[at + 1]);
         const int code = check_selector(s, p, verb, at + 1 < words->count);
         if (code != PROGRAM_GOES_ON)
                 return code;
-        for (size_t i = at + 1; i < words->count; i++) {
+        for (size_t i = at + 1; i < words->count && verb->kind == CANCELS; i++) {
                 scaler_id id;
                 if (scaler_id_parse(words->items[i], &id) < 0)
                         return program_refuse(p, "cancel: '%s' is not a task id", words->items[i]);
@@ -178,11 +207,21 @@ static int cancel_many(const struct show *s, const struct settings *settings)
 static int ask(const struct program *p, struct settings *s, scaler_client *client, const struct verb *verb,
                const struct option_list *words, size_t rest)
 {
-        struct text out    = { 0 };
-        struct show show   = { .client = client, .timeout_ms = s->timeout_ms, .json = s->json, .out = &out };
-        int         status = scaler_client_wait_ready(client, s->timeout_ms);
-        if (status == 0 && verb->show)
+        const int64_t question_ms = s->timeout_ms ? s->timeout_ms : QUESTION_MS;
+        struct text   out         = { 0 };
+        struct show   show        = { .client = client, .timeout_ms = question_ms, .json = s->json, .out = &out };
+        const struct drain drain  = { .show        = &show,
+                                      .all         = s->all,
+                                      .scheduler   = s->scheduler,
+                                      .deadline_ms = s->deadline_ms,
+                                      .timeout_ms  = s->timeout_ms,
+                                      .workers     = words->items + rest,
+                                      .count       = words->count - rest };
+        int status = scaler_client_wait_ready(client, question_ms);
+        if (status == 0 && verb->kind == LOOKS)
                 status = verb->show(&show);
+        else if (status == 0 && verb->kind == DRAINS)
+                status = drain_all(&drain);
         else if (status == 0)
                 status = selects(s) ? cancel_many(&show, s) : cancel(&show, s, words, rest);
         text_free(&out);
@@ -198,7 +237,7 @@ static int ask(const struct program *p, struct settings *s, scaler_client *clien
                 program_refuse(p, "stdout cannot be written");
                 return EXIT_BROKEN;
         }
-        return status > 0 ? EXIT_NOT_CANCELLED : EXIT_FINE;
+        return status > 0 ? EXIT_NOT_DONE : EXIT_FINE;
 }
 
 static int run(const struct program *p, struct settings *s, const struct verb *verb, const struct option_list *words,
@@ -238,7 +277,7 @@ static int run(const struct program *p, struct settings *s, const struct verb *v
 
 int main(int argc, char **argv)
 {
-        struct settings    settings = { .timeout_ms = 10000, .log_level = SCALER_LOG_ERROR };
+        struct settings    settings = { .log_level = SCALER_LOG_ERROR };
         struct program     program;
         struct option_list words = { 0 };
         const struct verb *verb  = NULL;

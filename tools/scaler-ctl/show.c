@@ -138,6 +138,7 @@ static void worker_json(struct text *out, const scaler_worker_info *w, bool *com
         json_add_uint(out, "failed", w->failed);
         json_add_uint(out, "lost", w->lost);
         json_add_uint(out, "connected_ms", w->connected_ms);
+        json_add_bool(out, "draining", w->draining);
         end_row(out, comma);
 }
 
@@ -153,8 +154,8 @@ static void shown_name(struct text *out, const char *name, int width)
 static void worker_row(struct text *out, const scaler_worker_info *w)
 {
         shown_name(out, w->name, 28);
-        text_print(out, "%6u %9u %8u %10" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64 "\n", w->slots, w->assigned,
-                   w->started, w->done, w->failed, w->lost, w->connected_ms / 1000);
+        text_print(out, "%6u %9u %8u %10" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64 "%s\n", w->slots, w->assigned,
+                   w->started, w->done, w->failed, w->lost, w->connected_ms / 1000, w->draining ? " draining" : "");
 }
 
 static int worker_page(const struct show *s, uint64_t *cursor, bool *comma)

@@ -1,7 +1,7 @@
 /*
  * cluster: builds the roles, in the order in which they need each other, and takes them down in the other.
  */
-#include "cluster.h"
+#include "run.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static int check_spec(struct cluster *c, const struct settings *s, scaler_error 
 }
 
 static int open_client(struct cluster *c, const struct settings *s, const char *url, const scaler_security *security,
-                       scaler_error *err)
+                       const struct graph *g, scaler_error *err)
 {
         scaler_client_options client;
         scaler_init(&client, sizeof client);
@@ -78,10 +78,13 @@ static int open_client(struct cluster *c, const struct settings *s, const char *
         int status         = scaler_client_create(&client, &c->client, err);
         if (status == 0)
                 status = check_spec(c, s, err);
+        if (status == 0 && g)
+                status = nodes_check(c->client, s, g, err);
         return status == 0 ? scaler_client_start(c->client, err) : status;
 }
 
-int cluster_open(struct cluster *c, const struct settings *s, const scaler_security *security, scaler_error *err)
+int cluster_open(struct cluster *c, const struct settings *s, const scaler_security *security, const struct graph *g,
+                 scaler_error *err)
 {
         *c = (struct cluster){ 0 };
         char own[URL_BYTES];
@@ -95,7 +98,7 @@ int cluster_open(struct cluster *c, const struct settings *s, const scaler_secur
         if (status == 0 && !s->url)
                 status = open_own(c, s, own, err);
         if (status == 0)
-                status = open_client(c, s, s->url ? s->url : own, s->url ? security : NULL, err);
+                status = open_client(c, s, s->url ? s->url : own, s->url ? security : NULL, g, err);
         if (status == 0)
                 status = scaler_queue_create(c->runtime, &c->queue, err);
         if (status == 0 && (status = scaler_queue_fd(c->queue)) < 0)

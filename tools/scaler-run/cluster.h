@@ -8,6 +8,7 @@
 
 #include <scaler.h>
 
+#include "graph.h"
 #include "log.h"
 #include "settings.h"
 
@@ -20,7 +21,9 @@ struct cluster {
         struct log_kept   log;
 };
 
-int  cluster_open(struct cluster *c, const struct settings *s, const scaler_security *security, scaler_error *err);
+/* g: a graph whose nodes are checked, or NULL. */
+int  cluster_open(struct cluster *c, const struct settings *s, const scaler_security *security, const struct graph *g,
+                  scaler_error *err);
 void cluster_close(struct cluster *c);
 
 /* Asks again until true: nothing runs any more and nothing will start.  On a running cluster at once true. */

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "log_note.h"
 #include "log_read.h"
 
 enum { EXIT_UNKNOWN = -1, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
@@ -46,7 +47,7 @@ static int go_on(int fd)
 
 int joblog_open(struct joblog *log, const struct settings *s)
 {
-        *log = (struct joblog){ .fd = -1, .host = s->url ? s->url : ":" };
+        *log = (struct joblog){ .fd = -1, .host = s->url ? s->url : ":", .nodes = s->graph != NULL };
         if (!s->joblog)
                 return 0;
         bool goes_on = s->resume || s->retry_failed;
@@ -103,6 +104,7 @@ void joblog_add(struct joblog *log, const struct task *task)
         text_print(&log->waiting, "%" PRIu64 "\t%s\t%" PRId64 ".%03d\t%6" PRIu64 ".%03u\t0\t%" PRIu64 "\t%d\t%d\t",
                    task->number, log->host, start_ms / 1000, (int)(start_ms % 1000), task->exit.wall_us / 1000000,
                    (unsigned)(task->exit.wall_us / 1000 % 1000), task->received, exit_code, signal_number);
+        log_note_add(&log->waiting, log->nodes ? task->input : NULL, task);
         add_command(&log->waiting, task->command ? task->command : "");
         text_add_char(&log->waiting, '\n');
 }

@@ -13,6 +13,7 @@
 struct joblog {
         int         fd; /* -1: none is wanted */
         const char *host;
+        bool        nodes; /* each line begins with the name of a node */
         struct text waiting; /* lines of tasks whose outputs may not have left yet */
 };
 

@@ -9,8 +9,11 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "log_note.h"
 #include "option.h"
 #include "text.h"
+
+typedef int take_line(void *context, uint64_t number, size_t line, bool failed, const char *command);
 
 enum { COLUMN_SEQ = 0, COLUMN_EXITVAL = 6, COLUMN_SIGNAL = 7, COLUMN_COMMAND = 8, COLUMNS = 9 };
 
@@ -96,7 +99,7 @@ static void keep_last_failures(struct joblog_past *past)
 }
 
 /* A line of a command that has line ends of its own, as GNU parallel logs it, is none: it is passed by. */
-static int read_lines(struct joblog_past *past, FILE *file, bool want_failed)
+static int read_lines(FILE *file, take_line *take, void *context)
 {
         char   *line = NULL;
         size_t  room = 0, count = 0;
@@ -113,34 +116,77 @@ static int read_lines(struct joblog_past *past, FILE *file, bool want_failed)
                 if (line[size - 1] != '\n')
                         break;
                 line[size - 1] = '\0';
-                if (!joblog_parse(line, &number, &failed, &command))
-                        continue;
-                if (want_failed)
-                        keep(past, number, count, failed ? command : NULL);
-                else
-                        ranges_add(&past->done, number);
+                if (joblog_parse(line, &number, &failed, &command))
+                        status = take(context, number, count, failed, command);
         }
-        if (status < 0)
-                errno = EINVAL;
-        else if (ferror(file))
+        const int error = count == 1 && status < 0 ? EINVAL : errno;
+        if (ferror(file))
                 status = -1;
         free(line);
+        errno = error;
         return status;
+}
+
+static int read_file(const char *path, bool may_be_missing, take_line *take, void *context)
+{
+        FILE *file = fopen(path, "re");
+        if (!file)
+                return errno == ENOENT && may_be_missing ? 0 : -1;
+        int status = read_lines(file, take, context);
+        int error  = errno;
+        fclose(file);
+        errno = error;
+        return status;
+}
+
+static bool was_skipped(const char *command)
+{
+        struct log_note note;
+        const bool      skipped = log_note_read(&note, command) && note.skipped;
+        text_free(&note.name);
+        return skipped;
+}
+
+/* ---- inputs ---- */
+
+static int take_failed(void *context, uint64_t number, size_t line, bool failed, const char *command)
+{
+        if (!failed || !was_skipped(command))
+                keep(context, number, line, failed ? command : NULL);
+        return 0;
+}
+
+static int take_ended(void *context, uint64_t number, size_t line, bool failed, const char *command)
+{
+        struct joblog_past *past = context;
+        (void)line;
+        if (!failed || !was_skipped(command))
+                ranges_add(&past->done, number);
+        return 0;
 }
 
 int joblog_read(struct joblog_past *past, const char *path, bool want_failed)
 {
-        FILE *file = fopen(path, "re");
         *past      = (struct joblog_past){ .failed = NULL };
-        if (!file)
-                return errno == ENOENT && !want_failed ? 0 : -1;
-        int status = read_lines(past, file, want_failed);
+        int status = read_file(path, !want_failed, want_failed ? take_failed : take_ended, past);
         int error  = errno;
-        fclose(file);
         ranges_settle(&past->done);
         keep_last_failures(past);
         errno = error;
         return status;
+}
+
+bool joblog_has_failed(const struct joblog_past *past, uint64_t number)
+{
+        size_t low = 0, high = past->failed_count;
+        while (low < high) {
+                const size_t middle = low + (high - low) / 2;
+                if (past->failed[middle].number < number)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low < past->failed_count && past->failed[low].number == number;
 }
 
 void joblog_past_free(struct joblog_past *past)
@@ -150,4 +196,44 @@ void joblog_past_free(struct joblog_past *past)
         free(past->failed);
         ranges_free(&past->done);
         *past = (struct joblog_past){ .failed = NULL };
+}
+
+/* ---- nodes ---- */
+
+struct node_lines {
+        struct graph *graph;
+        bool         *succeeded; /* by the last line of each */
+        size_t        line;
+};
+
+static int take_node(void *context, uint64_t number, size_t line, bool failed, const char *command)
+{
+        struct node_lines *lines = context;
+        struct log_note    note;
+        (void)number;
+        const bool     named = log_note_read(&note, command) && note.name.data;
+        const uint32_t index = named ? graph_find(lines->graph, note.name.data) : GRAPH_NOBODY;
+        text_free(&note.name);
+        if (index != GRAPH_NOBODY)
+                lines->succeeded[index] = !failed;
+        if (named)
+                return 0;
+        lines->line = line;
+        errno       = EBADMSG;
+        return -1;
+}
+
+int joblog_read_nodes(struct graph *g, const char *path, size_t *line_out)
+{
+        struct node_lines lines = { .graph = g, .succeeded = memory_grow(NULL, g->count) };
+        memset(lines.succeeded, 0, g->count);
+        int status = read_file(path, true, take_node, &lines);
+        int error  = errno;
+        for (uint32_t i = 0; i < g->count && status == 0; i++)
+                if (lines.succeeded[i])
+                        graph_leave_out(g, i);
+        free(lines.succeeded);
+        *line_out = lines.line;
+        errno     = error;
+        return status;
 }

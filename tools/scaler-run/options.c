@@ -21,7 +21,8 @@ static const char after[] =
         "In COMMAND and ARGs, {} is the input, {#} its number, {.} it without extension, {/} its base name,\n"
         "{//} its directory, {/.} its base name without extension, and {1} {2} {-1} {2/.} ... are values of several;\n"
         "without any of them the input is the last argument.\n"
-        "With --shell COMMAND is a script, the input its $1 and the ARGs follow from $2.\n\n"
+        "With --shell COMMAND is a script, the input its $1 and the ARGs follow from $2.\n"
+        "COMMAND... --after -- COMMAND...: for each input the second runs when the first has succeeded, and so on.\n\n"
         "SCALER_TOKEN stands for a missing --token-file.  NO_COLOR and TERM=dumb are honoured.\n"
         "Ctrl-C, SIGTERM or SIGHUP: once finishes what runs, twice kills it.\n"
         "Exit: 0 all tasks succeeded, 1-100 so many failed, 101 more failed, 255 usage or infrastructure,\n"
@@ -44,6 +45,8 @@ static void add_input_rows(struct table *t, struct settings *s)
                 { "colsep", 0, OPTION_TEXT, &s->colsep, 0, 0, 0, "REGEX", "cuts each input into {1} {2} ..." },
                 { "max-args", 'N', OPTION_COUNT, &s->max_args, 0, MAX_ARGS_MAX, 0, "N",
                   "inputs per command; 0: one, left out (1)" },
+                { "graph", 0, OPTION_TEXT, &s->graph, 0, 0, 0, "FILE",
+                  "runs commands that wait for each other, nodes in YAML or JSON" },
                 { "shell", 0, OPTION_FLAG, &s->shell, 0, 0, 0, NULL,
                   "COMMAND is a script for /bin/sh; the input is \"$1\"" },
                 { "no-append", 0, OPTION_FLAG, &s->no_append, 0, 0, 0, NULL,
@@ -134,7 +137,7 @@ int options_parse(struct settings *s, int argc, char **argv, struct program *p)
         access_rows(&s->access, false, shared);
         *p = (struct program){
                 .name            = "scaler-run",
-                .usage           = "[options] [--] COMMAND [ARG...] [::: INPUT...]...",
+                .usage           = "[options] [--] COMMAND [ARG...] [--after -- COMMAND [ARG...]]... [::: INPUT...]...",
                 .about           = "Runs COMMAND once per input, in parallel, and prints the outputs in input order.",
                 .after           = after,
                 .rows            = table.rows,

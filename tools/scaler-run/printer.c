@@ -103,12 +103,22 @@ static int make_announcement(struct printer *p, struct task *task)
 
 static void make_complaint(struct printer *p, const struct task *task)
 {
+        const bool node = p->settings->graph != NULL;
         if (task->state != SCALER_TASK_FAILED || p->settings->quiet || p->settings->json)
                 return;
+        if (node && task_is_skipped(task))
+                return; /* the summary tells */
         p->chunk_sink = 1;
-        text_print(&p->chunk, "scaler-run: task %" PRIu64 " (", task->number);
-        text_add_shown(&p->chunk, task->input, task->values_size, INPUT_SHOWN_MAX);
-        text_add_string(&p->chunk, "): ");
+        if (node)
+                text_add_string(&p->chunk, "scaler-run: node ");
+        else
+                text_print(&p->chunk, "scaler-run: task %" PRIu64 " (", task->number);
+        text_add_shown(&p->chunk, task->input, task->values_size, node ? GRAPH_NAME_MAX : INPUT_SHOWN_MAX);
+        if (task->step > 0)
+                text_print(&p->chunk, ", step %u", task->step);
+        text_add_string(&p->chunk, node ? ": " : "): ");
+        if (task_is_skipped(task))
+                text_add_string(&p->chunk, "skipped: ");
         task_describe(task, &p->chunk);
         text_add_char(&p->chunk, '\n');
 }

@@ -62,7 +62,11 @@ static int open_past(struct records *r, const struct program *p)
         const struct settings *s = r->settings;
         if (!s->resume && !s->retry_failed)
                 return PROGRAM_GOES_ON;
-        if (joblog_read(&r->past, s->joblog, s->retry_failed) == 0)
+        const bool only_failed = s->retry_failed && !s->resume;
+        int        status      = joblog_read(&r->past, s->joblog, only_failed);
+        if (status == 0 && !only_failed && (s->retry_failed || settings_steps(s) > 1))
+                status = joblog_read(&r->failed, s->joblog, true);
+        if (status == 0 || (errno == ENOENT && !only_failed))
                 return PROGRAM_GOES_ON;
         if (errno == EINVAL)
                 return program_refuse(p, "--joblog: '%s' is not a joblog", s->joblog);
@@ -75,7 +79,7 @@ int records_open(struct records *r, const struct settings *s, const struct progr
         int code = open_colsep(r, p);
         if (code == PROGRAM_GOES_ON)
                 code = open_past(r, p);
-        return code == PROGRAM_GOES_ON && !s->retry_failed ? open_lists(r, p) : code;
+        return code == PROGRAM_GOES_ON && (!s->retry_failed || s->resume) ? open_lists(r, p) : code;
 }
 
 void records_close(struct records *r)
@@ -85,6 +89,7 @@ void records_close(struct records *r)
         inputs_close(&r->inputs);
         sources_close(&r->sources);
         joblog_past_free(&r->past);
+        joblog_past_free(&r->failed);
         free(r->row);
         text_free(&r->values);
 }
@@ -209,17 +214,34 @@ static enum input_answer next_retry(struct records *r, struct record *out)
         return INPUT_IS_HERE;
 }
 
+bool record_is_over(const struct records *r, uint64_t number, bool *failed_out)
+{
+        const bool over = ranges_have(&r->past.done, number);
+        *failed_out     = over && joblog_has_failed(&r->failed, number);
+        return over && !(*failed_out && r->settings->retry_failed);
+}
+
+/* All steps of it. */
+static bool is_over(const struct records *r, uint64_t record)
+{
+        const size_t steps = settings_steps(r->settings);
+        bool         over = true, failed;
+        for (size_t i = 0; i < steps && over; i++)
+                over = record_is_over(r, (record - 1) * steps + i + 1, &failed);
+        return over;
+}
+
 enum input_answer records_next(struct records *r, struct record *out)
 {
-        if (r->settings->retry_failed)
+        if (r->settings->retry_failed && !r->settings->resume)
                 return next_retry(r, out);
         for (;;) {
                 if (r->row_count == 0)
                         begin_record(r);
                 enum input_answer answer = make_record(r, out);
-                if (answer != INPUT_IS_HERE || !ranges_have(&r->past.done, out->number))
+                if (answer != INPUT_IS_HERE || !is_over(r, out->number))
                         return answer;
-                r->left_out++;
+                r->left_out += settings_steps(r->settings);
         }
 }
 
@@ -227,11 +249,11 @@ uint64_t records_total(const struct records *r)
 {
         uint64_t wanted = r->settings->max_args > 0 ? (uint64_t)r->settings->max_args : 1;
         uint64_t rows   = 0;
-        if (r->settings->retry_failed)
+        if (r->settings->retry_failed && !r->settings->resume)
                 return r->past.failed_count;
         if (r->settings->source_count > 1)
                 rows = r->sources.total == UINT64_MAX ? 0 : r->sources.total;
         else if (r->inputs.total_known)
                 rows = r->inputs.total;
-        return rows / wanted + (rows % wanted > 0);
+        return (rows / wanted + (rows % wanted > 0)) * settings_steps(r->settings);
 }

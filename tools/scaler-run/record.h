@@ -31,6 +31,7 @@ struct records {
         bool                   has_colsep;
         bool                   ended;
         struct joblog_past     past;
+        struct joblog_past     failed; /* the same log's failures, where it matters which of its tasks succeeded */
         size_t                 retried; /* of past.failed */
         uint64_t               given;   /* numbers given away, left out or not */
         uint64_t               left_out;
@@ -47,7 +48,10 @@ void records_close(struct records *r);
 
 enum input_answer records_next(struct records *r, struct record *out);
 
-/* How many records there will have been; 0: not known yet. */
+/* Whether the joblog has this task already, or (failed_out) says that it has failed and is not to be run again. */
+bool record_is_over(const struct records *r, uint64_t number, bool *failed_out);
+
+/* How many tasks there will have been; 0: not known yet. */
 uint64_t records_total(const struct records *r);
 
 /* The regular expression of --colsep: extended, and \t is a tab.  0, or regcomp's error. */

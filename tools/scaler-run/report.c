@@ -23,9 +23,11 @@ static bool is_utf8(const char *bytes, size_t size)
         return true;
 }
 
-static const char *state_name(scaler_task_state state)
+static const char *state_name(const struct task *task)
 {
-        switch (state) {
+        if (task_is_skipped(task))
+                return "skipped";
+        switch (task->state) {
         case SCALER_TASK_DONE:
                 return "done";
         case SCALER_TASK_FAILED:
@@ -78,13 +80,19 @@ static void add_head(struct text *out, const struct task *task)
         }
         if (task->value_count > 1)
                 add_values(out, task);
-        json_add_string(out, "state", state_name(task->state));
+        if (task->step > 0)
+                json_add_uint(out, "step", task->step);
+        json_add_string(out, "state", state_name(task));
         json_add_string(out, "reason", scaler_reason_name(task->failure.reason));
         add_code(out, "exit", task, SCALER_EXIT_EXITED);
         add_code(out, "signal", task, SCALER_EXIT_SIGNALLED);
         json_add_uint(out, "attempts", task->failure.attempts);
         json_key(out, "seconds");
         text_print(out, "%u.%06u", (unsigned)(task->exit.wall_us / 1000000), (unsigned)(task->exit.wall_us % 1000000));
+        if (task->root > 0)
+                json_add_uint(out, "root_seq", task->root);
+        if (task->root_name)
+                json_add_string(out, "root", task->root_name);
         if (task->failure.text[0])
                 json_add_string(out, "error", task->failure.text);
 }

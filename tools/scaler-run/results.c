@@ -70,6 +70,8 @@ static int enter_values(int *fd, const struct task *task)
                 text_add_char(&path, '/');
                 value += strlen(value) + 1;
         }
+        if (task->step > 0)
+                text_print(&path, "/step/%u", task->step);
         int status = enter_path(fd, path.data);
         text_free(&path);
         return status;

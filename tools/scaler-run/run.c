@@ -31,10 +31,14 @@ static int64_t sooner(int64_t a, int64_t b)
 /* -1: the pace is not what the next task waits for. */
 static int64_t pace_wait(const struct run *r)
 {
-        bool full = r->in_flight_max > 0 && r->window.pending >= r->in_flight_max;
-        if (full || r->inputs_wait || !pace_is_on(&r->pace) || !window_has_room(&r->window))
+        const struct window *w    = &r->window;
+        const bool           full = r->in_flight_max > 0 && w->pending - w->blocked >= r->in_flight_max;
+        if (!pace_is_on(&r->pace))
                 return -1;
-        return pace_wait_ms(&r->pace, clock_us());
+        const int64_t wait = pace_wait_ms(&r->pace, clock_us());
+        if (r->unsent_first != WINDOW_NOBODY)
+                return r->client_full ? -1 : wait;
+        return full || r->inputs_wait || !window_has_room(w, (uint32_t)settings_steps(r->settings)) ? -1 : wait;
 }
 
 static int64_t next_look_ms(const struct run *r)
@@ -42,7 +46,7 @@ static int64_t next_look_ms(const struct run *r)
         int64_t wait = r->printer.more ? 0 : progress_wait_ms(&r->progress, clock_ms());
         if (r->settings->url)
                 wait = sooner(wait, r->linked ? LINKED_LOOK_MS : LINK_LOOK_MS);
-        if (r->mode == RUN_GOES && !r->inputs_ended && !r->held)
+        if (r->mode == RUN_GOES && (!r->inputs_ended || r->unsent_first != WINDOW_NOBODY))
                 wait = sooner(wait, pace_wait(r));
         if (r->mode == RUN_FINISHES && !r->drained)
                 wait = sooner(wait, DRAIN_LOOK_MS);
@@ -83,7 +87,8 @@ static void show_progress(struct run *r, bool flushed)
         const struct window *w = &r->window;
         if (!r->progress.enabled)
                 return;
-        progress_set(&r->progress, r->records.left_out + w->done + w->failed, w->failed, records_total(&r->records));
+        const uint64_t left_out = r->graph ? r->graph->left_out : r->records.left_out;
+        progress_set(&r->progress, left_out + w->done + w->failed + w->skipped, w->failed, run_total(r));
         if (flushed)
                 progress_draw(&r->progress, clock_ms());
 }
@@ -92,9 +97,7 @@ static void show_progress(struct run *r, bool flushed)
 static void wait_killed(struct run *r)
 {
         int64_t deadline = clock_ms() + KILL_WAIT_MS;
-        if (r->held)
-                r->window.pending--;
-        r->held = NULL;
+        run_drop_unsent(r);
         while (r->window.pending > 0) {
                 struct pollfd ready = { .fd = scaler_queue_fd(r->cluster.queue), .events = POLLIN };
                 int64_t       left  = deadline - clock_ms();
@@ -131,5 +134,7 @@ int run_exit_code(const struct run *r)
                 return RUN_EXIT_BROKEN;
         if (r->signal_number)
                 return 128 + r->signal_number;
+        if (failed == 0) /* what had failed by the joblog, and is not run again, has skipped it */
+                failed = r->window.skipped;
         return failed < RUN_EXIT_FAILED_MAX ? (int)failed : RUN_EXIT_FAILED_MAX;
 }

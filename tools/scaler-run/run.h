@@ -6,9 +6,11 @@
 #define RUN_RUN_H
 
 #include "cluster.h"
+#include "graph.h"
 #include "joblog.h"
 #include "pace.h"
 #include "printer.h"
+#include "summary.h"
 #include "template.h"
 
 enum run_mode {
@@ -37,9 +39,17 @@ struct run {
         bool                   broken;        /* said so; exit 255 */
         bool                   pipe_closed;   /* nobody reads stdout */
         bool                   inputs_ended;
-        bool                   inputs_wait;
+        bool                   inputs_wait; /* there is none now; of a graph: no node may run now */
+        bool                   client_full;
         bool                   drained;
-        struct task           *held; /* waits for room in the client */
+        uint32_t               unsent_first, unsent_last; /* places of tasks that wait for the client, or the pace */
+        struct graph          *graph; /* NULL: there are inputs */
+        struct summary         summary;
+        scaler_future        **after; /* of one submit */
+        size_t                 after_room;
+        struct text            node_cwd; /* of one submit, as is */
+        const char           **node_env;
+        size_t                 node_env_room;
         bool                   linked;
         int64_t                unlinked_since_ms;
 };
@@ -51,6 +61,19 @@ int  run_exit_code(const struct run *r);
 void run_submit(struct run *r);
 void run_collect(struct run *r);
 void run_cancel_all(struct run *r, uint32_t flags);
+bool run_has_room(const struct run *r); /* one more may be in flight, and now */
+void run_take(struct run *r, struct task *task, const struct record *record); /* a new one; record NULL: a node's */
+void run_enqueue(struct run *r, struct task *task);
+void run_describe(struct run *r, struct task *task); /* makes its command, for --joblog and --verbose */
+/* Ends one that was never submitted; what follows it is not told. */
+void run_end_unsent(struct run *r, struct task *task, int32_t reason, const char *text);
+void run_drop_unsent(struct run *r);
+uint64_t run_total(const struct run *r); /* how many tasks there will have been; 0: not known yet */
+
+/* nodes.c: what a node asks for beyond what all do. */
+void nodes_fill(struct run *r, const struct task *task, scaler_command *command, scaler_spec *spec);
+/* What no scheduler would take is refused with the line of the file: a client that is not started only checks. */
+int nodes_check(scaler_client *client, const struct settings *s, const struct graph *g, scaler_error *err);
 
 /* stop.c: the ways to end early. */
 void run_break(struct run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));

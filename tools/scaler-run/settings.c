@@ -66,6 +66,42 @@ static void add_sources(struct settings *s, const char *separator, const char *c
         }
 }
 
+/* The next step begins at `--after --`: a command may have either word alone. */
+static bool is_after(const struct settings *s, size_t at)
+{
+        return at + 1 < s->command_count && strcmp(s->command[at], "--after") == 0 &&
+               strcmp(s->command[at + 1], "--") == 0;
+}
+
+/* Cuts the command into the steps of a chain, if it is one. */
+static int cut_steps(struct settings *s, const struct program *p)
+{
+        size_t first = 0, at = 0;
+        for (bool more = true; more; first = at + 2) {
+                for (at = first; at < s->command_count && !is_after(s, at);)
+                        at++;
+                more = at < s->command_count;
+                if (!more && first == 0)
+                        return PROGRAM_GOES_ON;
+                if (at == first)
+                        return program_refuse(p, "--after: a command is missing %s it",
+                                              first == 0 ? "before" : "behind");
+                if (!*s->command[first])
+                        return program_refuse(p, "--after: the first word of command %zu is empty", s->step_count + 1);
+                if (s->step_count == STEPS_MAX)
+                        return program_refuse(p, "--after: a chain has at most %d commands", STEPS_MAX);
+                s->steps = memory_grow(s->steps, (s->step_count + 1) * sizeof *s->steps);
+                s->steps[s->step_count++] = (struct step){ s->command + first, at - first };
+        }
+        s->command_count = s->steps[0].count;
+        return PROGRAM_GOES_ON;
+}
+
+size_t settings_steps(const struct settings *s)
+{
+        return s->steps ? s->step_count : 1;
+}
+
 static int cut_words(struct settings *s, const struct program *p)
 {
         const struct option_list *words = &s->words;
@@ -92,6 +128,8 @@ static int cut_words(struct settings *s, const struct program *p)
 
 static int refuse_pair(const struct settings *s, const struct program *p)
 {
+        const bool has_inputs  = s->source_count > 0 || s->arg_files.count > 0;
+        const bool retries_log = s->retry_failed && !s->resume && !s->graph; /* commands and all are in the log */
         const struct {
                 bool        a, b;
                 const char *names;
@@ -103,10 +141,16 @@ static int refuse_pair(const struct settings *s, const struct program *p)
                 { s->group, s->line_buffer, "--group and --line-buffer" },
                 { s->results, s->line_buffer, "--results and --line-buffer" },
                 { s->eta, s->no_progress, "--eta and --no-progress" },
-                { s->resume, s->retry_failed, "--resume and --retry-failed" },
-                { s->retry_failed, s->results, "--retry-failed and --results" },
-                { s->retry_failed, s->command_count > 0, "--retry-failed and a command" },
-                { s->retry_failed, s->source_count > 0 || s->arg_files.count > 0, "--retry-failed and inputs" },
+                { retries_log, s->results, "--retry-failed and --results" },
+                { retries_log, s->command_count > 0, "--retry-failed without --resume and a command" },
+                { retries_log, has_inputs, "--retry-failed without --resume and inputs" },
+                { s->graph, s->command_count > 0, "--graph and a command" },
+                { s->graph, has_inputs, "--graph and inputs" },
+                { s->graph, s->null_separated, "--graph and --null" },
+                { s->graph, s->colsep, "--graph and --colsep" },
+                { s->graph, s->max_args != 1, "--graph and --max-args" },
+                { s->graph, s->shell, "--graph and --shell" },
+                { s->graph, s->no_append, "--graph and --no-append" },
         };
         for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
                 if (pairs[i].a && pairs[i].b)
@@ -116,8 +160,11 @@ static int refuse_pair(const struct settings *s, const struct program *p)
 
 static int refuse_values(struct settings *s, const struct program *p)
 {
-        if (s->command_count == 0 && !s->retry_failed)
-                return program_refuse(p, "a command is missing (see --help)");
+        if (s->command_count == 0 && !s->graph && (!s->retry_failed || s->resume))
+                return program_refuse(p, s->retry_failed ? "--resume with --retry-failed: a command is missing"
+                                                         : "a command is missing (see --help)");
+        if (s->graph && !*s->graph)
+                return program_refuse(p, "--graph: '' is not a file");
         if (s->command_count > 0 && !*s->command[0])
                 return program_refuse(p, "the command's first word is empty");
         if ((s->resume || s->retry_failed) && !s->joblog)
@@ -184,10 +231,10 @@ static int add_arg_files(struct settings *s, const struct program *p)
         return of_stdin > 1 ? program_refuse(p, "stdin ('-') can be one list of inputs only") : PROGRAM_GOES_ON;
 }
 
-/* Lines of any task that has some have no order. */
+/* Lines of any task that has some have no order, and nodes have the one in which they end. */
 static void conclude(struct settings *s)
 {
-        s->unordered |= s->line_buffer;
+        s->unordered |= s->line_buffer || s->graph;
         if (s->source_count == 1 && s->sources[0].file) {
                 s->input_file   = s->sources[0].file;
                 s->source_count = 0;
@@ -204,6 +251,8 @@ int settings_read(struct settings *s, int argc, char **argv, struct program *p)
         int code                = options_parse(s, argc, argv, p);
         if (code == PROGRAM_GOES_ON)
                 code = cut_words(s, p);
+        if (code == PROGRAM_GOES_ON)
+                code = cut_steps(s, p);
         if (code == PROGRAM_GOES_ON)
                 code = refuse_values(s, p);
         if (code == PROGRAM_GOES_ON)
@@ -239,6 +288,7 @@ void settings_fini(struct settings *s)
                 free(s->env[i]);
         free(s->env);
         free(s->sources);
+        free(s->steps);
         access_fini(&s->access);
         option_list_free(&s->env_asked);
         option_list_free(&s->arg_files);

@@ -18,6 +18,13 @@ enum { RUN_EXIT_FAILED_MAX = 101, RUN_EXIT_BROKEN = 255 };
 
 #define MAX_ARGS_MAX 65536
 #define RATE_MAX     1000000
+#define STEPS_MAX    100
+
+/* One command of a chain: what runs for an input when the one before it has succeeded for that input. */
+struct step {
+        const char *const *command;
+        size_t             count;
+};
 
 /* One list of inputs on the command line: words, or the lines of a file. */
 struct source_words {
@@ -30,6 +37,9 @@ struct source_words {
 struct settings {
         const char *const   *command; /* command and its arguments, templates */
         size_t               command_count;
+        struct step         *steps; /* --after: the chain, of which command is the first; NULL: it is all */
+        size_t               step_count;
+        const char          *graph; /* the file of a graph instead of command and inputs */
         struct source_words *sources; /* ::: and its kin; none: input_file */
         size_t               source_count;
         struct option_list   arg_files;
@@ -83,6 +93,9 @@ struct settings {
         int32_t              log_level;
         struct option_list   words; /* what command and inputs point into */
 };
+
+/* How many commands there are for each input, at least 1. */
+size_t settings_steps(const struct settings *s);
 
 /* PROGRAM_GOES_ON, or the exit code. */
 int  settings_read(struct settings *s, int argc, char **argv, struct program *p);

@@ -40,15 +40,6 @@ void run_break(struct run *r, const char *format, ...)
         kill_all(r);
 }
 
-/* A task that was never submitted has nobody to end it. */
-static void drop_held(struct run *r)
-{
-        if (!r->held)
-                return;
-        window_end_unsent(&r->window, r->held, SCALER_REASON_CANCELLED, "not started");
-        r->held = NULL;
-}
-
 void run_take_signal(struct run *r)
 {
         int number = signals_take(r->signals);
@@ -69,7 +60,7 @@ void run_look_at_halt(struct run *r)
 {
         const struct window *w    = &r->window;
         const struct halt   *halt = &r->settings->halt;
-        if (r->mode != RUN_GOES || !halt_is_reached(halt, w->done, w->failed, records_total(&r->records)))
+        if (r->mode != RUN_GOES || !halt_is_reached(halt, w->done, w->failed, run_total(r)))
                 return;
         r->mode = RUN_FINISHES;
         if (!r->settings->quiet)
@@ -78,7 +69,7 @@ void run_look_at_halt(struct run *r)
         if (halt->when == HALT_SOON)
                 return;
         r->drained = true;
-        drop_held(r);
+        run_drop_unsent(r);
         run_cancel_all(r, 0);
 }
 
@@ -110,7 +101,7 @@ static void look_at_drain(struct run *r)
         if (r->drained || !cluster_is_drained(&r->cluster))
                 return;
         r->drained = true;
-        drop_held(r);
+        run_drop_unsent(r); /* they have nobody to end them */
         if (r->cluster.worker)
                 run_cancel_all(r, 0);
         else

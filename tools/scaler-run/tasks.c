@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "run.h"
+#include "follow.h"
 
 #define EVENTS_AT_ONCE 256
 #define READ_BYTES     65536
@@ -25,7 +25,14 @@ static scaler_command make_command(struct run *r)
         return command;
 }
 
-/* The command as --joblog and --verbose tell it. */
+static void expand(struct run *r, const struct task *task)
+{
+        if (r->graph)
+                expansion_make_node(&r->expansion, r->graph, &r->graph->nodes[task->number - 1]);
+        else
+                expansion_make(&r->expansion, r->settings, task);
+}
+
 static void describe_command(struct run *r, struct task *task)
 {
         struct text line = { 0 };
@@ -35,28 +42,97 @@ static void describe_command(struct run *r, struct task *task)
         task->command = line.data;
 }
 
+void run_describe(struct run *r, struct task *task)
+{
+        expand(r, task);
+        describe_command(r, task);
+}
+
+/* ---- those that wait to be submitted ---- */
+
+void run_enqueue(struct run *r, struct task *task)
+{
+        const uint32_t place = window_place(&r->window, task);
+        task->unsent         = true;
+        task->next_unsent    = WINDOW_NOBODY;
+        if (r->unsent_first == WINDOW_NOBODY)
+                r->unsent_first = place;
+        else
+                r->window.tasks[r->unsent_last].next_unsent = place;
+        r->unsent_last = place;
+}
+
+static void leave_queue(struct run *r, struct task *task)
+{
+        const uint32_t place  = window_place(&r->window, task);
+        uint32_t      *link   = &r->unsent_first;
+        uint32_t       before = WINDOW_NOBODY;
+        if (!task->unsent)
+                return;
+        while (*link != place) {
+                before = *link;
+                link   = &r->window.tasks[before].next_unsent;
+        }
+        *link = task->next_unsent;
+        if (r->unsent_last == place)
+                r->unsent_last = before;
+        task->unsent = false;
+}
+
+void run_end_unsent(struct run *r, struct task *task, int32_t reason, const char *text)
+{
+        leave_queue(r, task);
+        window_end_unsent(&r->window, task, reason, text);
+}
+
+void run_drop_unsent(struct run *r)
+{
+        for (uint32_t i = 0; i < WINDOW_TASKS; i++) {
+                struct task *task = &r->window.tasks[i];
+                if (task->stage == TASK_PENDING && !task->future)
+                        run_end_unsent(r, task, SCALER_REASON_CANCELLED, "not started");
+        }
+}
+
 /* false: the client has no room now. */
 static bool submit(struct run *r, struct task *task)
 {
-        expansion_make(&r->expansion, r->settings, task);
-        describe_command(r, task);
-        scaler_command command = make_command(r);
-        scaler_spec    spec;
-        scaler_error   err;
+        scaler_spec  spec;
+        scaler_error err;
         settings_fill_spec(r->settings, &spec);
-        spec.command   = &command;
-        spec.user_data = window_place(&r->window, task);
-        spec.queue     = r->cluster.queue;
-        int status     = scaler_client_submit(r->cluster.client, &spec, &task->future, &err);
-        if (status == SCALER_E_FULL)
+        if (!follow_fill(r, task, &spec))
+                return true;
+        run_describe(r, task);
+        scaler_command command = make_command(r);
+        spec.command           = &command;
+        spec.user_data         = window_place(&r->window, task);
+        spec.queue             = r->cluster.queue;
+        if (r->graph)
+                nodes_fill(r, task, &command, &spec);
+        int status = scaler_client_submit(r->cluster.client, &spec, &task->future, &err);
+        r->client_full = status == SCALER_E_FULL;
+        if (r->client_full)
                 return false;
-        if (status == SCALER_E_TOO_BIG || status == SCALER_E_INVALID) {
-                window_end_unsent(&r->window, task, SCALER_REASON_NOT_STARTED, err.text);
-        } else if (status < 0) {
-                window_end_unsent(&r->window, task, SCALER_REASON_CANCELLED, err.text);
-                run_break(r, "a task cannot be submitted: %s", err.text);
+        if (status >= 0) {
+                leave_queue(r, task);
+                return true;
         }
+        const bool its_fault = status == SCALER_E_TOO_BIG || status == SCALER_E_INVALID;
+        run_end_unsent(r, task, its_fault ? SCALER_REASON_NOT_STARTED : SCALER_REASON_CANCELLED, err.text);
+        if (its_fault)
+                follow_ended(r, task);
+        else
+                run_break(r, "a task cannot be submitted: %s", err.text);
         return true;
+}
+
+static void submit_unsent(struct run *r)
+{
+        while (r->mode == RUN_GOES && r->unsent_first != WINDOW_NOBODY) {
+                if (pace_wait_ms(&r->pace, clock_us()) > 0 || !submit(r, &r->window.tasks[r->unsent_first]))
+                        return;
+                pace_started(&r->pace, clock_us());
+        }
 }
 
 /* What no command can be given is a failed task at once. */
@@ -72,15 +148,24 @@ static bool is_unfit(struct run *r, struct task *task, const struct record *reco
                 snprintf(words, sizeof words, "the joblog has no command for it");
         else
                 return false;
-        window_end_unsent(&r->window, task, SCALER_REASON_NOT_STARTED, words);
+        run_end_unsent(r, task, SCALER_REASON_NOT_STARTED, words);
         return true;
 }
 
-static bool has_room(const struct run *r)
+bool run_has_room(const struct run *r)
 {
-        if (r->in_flight_max > 0 && r->window.pending >= r->in_flight_max)
+        const struct window *w = &r->window;
+        if (r->in_flight_max > 0 && w->pending - w->blocked >= r->in_flight_max)
                 return false;
-        return window_has_room(&r->window) && pace_wait_ms(&r->pace, clock_us()) == 0;
+        return pace_wait_ms(&r->pace, clock_us()) == 0;
+}
+
+void run_take(struct run *r, struct task *task, const struct record *record)
+{
+        if (record && is_unfit(r, task, record))
+                return;
+        run_enqueue(r, task);
+        submit_unsent(r);
 }
 
 /* The next input as a task; false: none can be had now. */
@@ -95,21 +180,26 @@ static bool take_input(struct run *r)
                 run_break(r, "%s: %s", r->settings->input_file ? r->settings->input_file : "stdin", strerror(errno));
         if (answer != INPUT_IS_HERE)
                 return false;
-        struct task *task = window_add(&r->window, &record);
-        pace_started(&r->pace, clock_us());
-        if (!is_unfit(r, task, &record) && !submit(r, task))
-                r->held = task;
+        follow_add_steps(r, &record);
         return true;
 }
 
 void run_submit(struct run *r)
 {
-        if (r->held && submit(r, r->held))
-                r->held = NULL;
+        const uint32_t steps = (uint32_t)settings_steps(r->settings);
+        submit_unsent(r);
         r->inputs_wait = false;
-        while (r->mode == RUN_GOES && !r->held && !r->inputs_ended && has_room(r))
+        if (r->graph)
+                follow_add_nodes(r);
+        while (!r->graph && r->mode == RUN_GOES && r->unsent_first == WINDOW_NOBODY && !r->inputs_ended &&
+               window_has_room(&r->window, steps) && run_has_room(r))
                 if (!take_input(r))
                         break;
+}
+
+uint64_t run_total(const struct run *r)
+{
+        return r->graph ? r->graph->count : records_total(&r->records);
 }
 
 static void count_lines(struct run *r, struct task *task, int index, const char *bytes, size_t size)
@@ -164,6 +254,7 @@ static void take_event(struct run *r, scaler_future *future)
         if (!read_output(r, task) || scaler_future_state(future) == SCALER_TASK_PENDING)
                 return;
         window_end(&r->window, task, r->mode != RUN_GOES);
+        follow_ended(r, task);
         if (task->failure.reason == SCALER_REASON_CLIENT && r->mode == RUN_GOES)
                 run_break(r, "lost the scheduler%s%s: %s", r->settings->url ? " at " : "",
                           r->settings->url ? r->settings->url : "", task->failure.text);

@@ -157,7 +157,7 @@ static void values_cut(struct values *v, const struct task *task)
                 v->items = memory_grow(v->items, v->room * sizeof *v->items);
         }
         v->count  = task->value_count;
-        v->number = task->number;
+        v->number = task->input_number;
         for (size_t i = 0; i < v->count; i++) {
                 v->items[i] = (struct span){ at, strlen(at) };
                 at += v->items[i].size + 1;
@@ -208,17 +208,30 @@ static bool add_word(struct expansion *e, const char *word)
         return replaced;
 }
 
-static bool add_words(struct expansion *e, const struct settings *s, size_t first)
+static bool add_words(struct expansion *e, const struct step *step, size_t first)
 {
         bool replaced = false;
-        for (size_t i = first; i < s->command_count; i++)
-                replaced |= add_word(e, s->command[i]);
+        for (size_t i = first; i < step->count; i++)
+                replaced |= add_word(e, step->command[i]);
         return replaced;
+}
+
+static struct step step_of(const struct settings *s, const struct task *task)
+{
+        return task->step > 0 ? s->steps[task->step - 1] : (struct step){ s->command, s->command_count };
+}
+
+static void conclude(struct expansion *e)
+{
+        for (size_t i = 0; i < e->count; i++)
+                e->argv[i] = e->bytes.data + e->offsets[i];
+        e->argv[e->count] = NULL;
 }
 
 void expansion_make(struct expansion *e, const struct settings *s, const struct task *task)
 {
         static const struct placeholder all = { .part = whole };
+        const struct step               step = step_of(s, task);
         e->count                            = 0;
         e->shell                            = s->shell || task->script;
         text_clear(&e->bytes);
@@ -227,22 +240,33 @@ void expansion_make(struct expansion *e, const struct settings *s, const struct 
                 add_words_of_values(e, &all);
         } else if (s->shell) {
                 begin_word(e);
-                text_add(&e->bytes, s->command[0], strlen(s->command[0]) + 1);
+                text_add(&e->bytes, step.command[0], strlen(step.command[0]) + 1);
                 add_words_of_values(e, &all);
-                add_words(e, s, 1);
-        } else if (!add_words(e, s, 0) && !s->no_append) {
+                add_words(e, &step, 1);
+        } else if (!add_words(e, &step, 0) && !s->no_append) {
                 add_words_of_values(e, &all);
         }
         if (e->count == 0) {
                 begin_word(e);
                 text_add_char(&e->bytes, '\0');
         }
-        for (size_t i = 0; i < e->count; i++)
-                e->argv[i] = e->bytes.data + e->offsets[i];
-        e->argv[e->count] = NULL;
+        conclude(e);
 }
 
-static void add_quoted(struct text *out, const char *word)
+void expansion_make_node(struct expansion *e, const struct graph *g, const struct node *node)
+{
+        const char *word = graph_text(g, node->command);
+        e->count         = 0;
+        e->shell         = node->script;
+        text_clear(&e->bytes);
+        for (uint32_t i = 0; i < node->command_count; i++, word += strlen(word) + 1) {
+                begin_word(e);
+                text_add(&e->bytes, word, strlen(word) + 1);
+        }
+        conclude(e);
+}
+
+void template_add_quoted(struct text *out, const char *word)
 {
         static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%^";
         if (*word && word[strspn(word, plain)] == '\0') {
@@ -270,7 +294,7 @@ void expansion_show(const struct expansion *e, bool script, struct text *out)
         for (size_t i = 0; i < e->count; i++) {
                 if (i > 0)
                         text_add_char(out, ' ');
-                add_quoted(out, e->argv[i]);
+                template_add_quoted(out, e->argv[i]);
                 if (e->shell && i == 0)
                         text_add_string(out, " sh");
         }

@@ -30,9 +30,9 @@ void window_fini(struct window *w)
         spool_pool_fini(&w->pool);
 }
 
-bool window_has_room(const struct window *w)
+bool window_has_room(const struct window *w, uint32_t count)
 {
-        return w->free_count > 0 && (!w->ordered || w->added + 1 < w->next_printed + WINDOW_TASKS);
+        return w->free_count >= count && (!w->ordered || w->added + count < w->next_printed + WINDOW_TASKS);
 }
 
 bool window_is_empty(const struct window *w)
@@ -61,7 +61,11 @@ struct task *window_add(struct window *w, const struct record *record)
         struct task *task  = &w->tasks[place];
         *task              = (struct task){
                              .stage       = TASK_PENDING,
-                             .number      = record->number,
+                             .number       = record->number,
+                             .input_number = record->number,
+                             .waits_for    = WINDOW_NOBODY,
+                             .followed_by  = WINDOW_NOBODY,
+                             .next_unsent  = WINDOW_NOBODY,
                              .order       = ++w->added,
                              .values      = memory_copy(record->data, record->size),
                              .values_size = record->size,
@@ -76,6 +80,18 @@ struct task *window_add(struct window *w, const struct record *record)
                 w->by_order[task->order % WINDOW_TASKS] = place;
         w->pending++;
         return task;
+}
+
+void window_block(struct window *w, struct task *task, uint32_t place)
+{
+        task->waits_for = place;
+        w->blocked++;
+}
+
+void window_unblock(struct window *w, struct task *task)
+{
+        w->blocked -= task->waits_for != WINDOW_NOBODY;
+        task->waits_for = WINDOW_NOBODY;
 }
 
 void window_enter_turn(struct window *w, struct task *task)
@@ -106,11 +122,14 @@ static void enter_ended(struct window *w, struct task *task)
         clock_gettime(CLOCK_REALTIME, &now);
         task->ended_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
         task->stage    = TASK_ENDED;
+        window_unblock(w, task);
         w->pending--;
         if (task->state == SCALER_TASK_DONE)
                 w->done++;
         else if (task->state == SCALER_TASK_CANCELLED)
                 w->cancelled++;
+        else if (task_is_skipped(task))
+                w->skipped++;
         else
                 w->failed++;
         if (!w->ordered)
@@ -124,8 +143,11 @@ void window_end(struct window *w, struct task *task, bool cancel_asked)
         scaler_future_exit(task->future, &task->exit);
         scaler_future_unref(task->future);
         task->future = NULL;
-        if (task->state == SCALER_TASK_CANCELLED && !cancel_asked)
+        if (task->state == SCALER_TASK_CANCELLED && !cancel_asked) {
                 task->state = SCALER_TASK_FAILED;
+                if (!scaler_id_is_nil(task->failure.root))
+                        task->failure.reason = SCALER_REASON_DEPENDENCY;
+        }
         enter_ended(w, task);
 }
 
@@ -176,6 +198,11 @@ void window_remove(struct window *w, struct task *task)
         uint32_t place                  = window_place(w, task);
         *task                           = (struct task){ .stage = TASK_FREE };
         w->free_places[w->free_count++] = place;
+}
+
+bool task_is_skipped(const struct task *task)
+{
+        return task->state == SCALER_TASK_FAILED && task->failure.reason == SCALER_REASON_DEPENDENCY;
 }
 
 static void describe_reason(const struct task *task, struct text *out)

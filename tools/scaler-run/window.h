@@ -22,6 +22,14 @@ struct task {
         enum task_stage     stage;
         uint64_t            number; /* from 1, what people know it by */
         uint64_t            order;  /* from 1, without holes */
+        uint64_t            input_number; /* from 1; several tasks of a chain have the same one */
+        uint32_t            step;         /* of a chain, from 1; 0: there is no chain */
+        uint32_t            waits_for;    /* place of the step before, until that has succeeded */
+        uint32_t            followed_by;  /* place of the next step */
+        uint32_t            next_unsent;  /* in the queue of those to be submitted */
+        bool                unsent;       /* it is there */
+        uint64_t            root;         /* number of the task whose failure skipped it; 0: none */
+        const char         *root_name;    /* of a node; lent by the graph */
         scaler_future      *future; /* NULL: never submitted */
         char               *values; /* with a NUL between each two */
         size_t              values_size;
@@ -54,14 +62,15 @@ struct window {
         uint64_t          added;
         uint64_t          next_printed; /* order of the oldest unprinted task */
         uint32_t          pending;
-        uint64_t          done, failed, cancelled;
+        uint32_t          blocked; /* of those pending: waits_for is somebody */
+        uint64_t          done, failed, skipped, cancelled;
         struct spool_pool pool;
 };
 
 void window_init(struct window *w, bool ordered);
 void window_fini(struct window *w);
 
-bool         window_has_room(const struct window *w);
+bool         window_has_room(const struct window *w, uint32_t count);
 bool         window_is_empty(const struct window *w);
 struct task *window_add(struct window *w, const struct record *record);
 uint32_t     window_place(const struct window *w, const struct task *task);
@@ -69,6 +78,10 @@ uint32_t     window_place(const struct window *w, const struct task *task);
 /* Ends a task by its future, or by words of our own.  A cancel that nobody here asked for is a failure. */
 void window_end(struct window *w, struct task *task, bool cancel_asked);
 void window_end_unsent(struct window *w, struct task *task, int32_t reason, const char *text);
+
+/* It waits for what was before it in a chain; false: it does no more. */
+void window_block(struct window *w, struct task *task, uint32_t place);
+void window_unblock(struct window *w, struct task *task);
 
 /* Who prints next, ended or not; NULL: nobody here. */
 struct task *window_next(struct window *w);
@@ -79,6 +92,9 @@ void window_enter_turn(struct window *w, struct task *task);
 void window_leave_turn(struct window *w, struct task *task);
 
 void task_forget_output(struct window *w, struct task *task);
+
+/* It has failed only because another one had. */
+bool task_is_skipped(const struct task *task);
 
 /* "exit 3", "killed by signal 9 (Killed)", "timed out" ...: why an ended task has failed. */
 void task_describe(const struct task *task, struct text *out);

@@ -131,6 +131,24 @@ static int scheduler_stop(struct scene *s)
         return scaler_scheduler_stop(s->scheduler, s->wait_ms);
 }
 
+static int scheduler_drain(struct scene *s)
+{
+        s->scheduler_gone = true;
+        return scaler_scheduler_drain(s->scheduler, 1000);
+}
+
+static void stage_scheduler_stopping(struct scene *s)
+{
+        stage_up(s);
+        sure(scaler_scheduler_drain(s->scheduler, 0) == 0, "drain of the scheduler");
+        s->scheduler_gone = true;
+}
+
+static int scheduler_wait_stopped(struct scene *s)
+{
+        return scaler_scheduler_wait_stopped(s->scheduler, s->wait_ms);
+}
+
 static int scheduler_destroy(struct scene *s)
 {
         scaler_scheduler_destroy(s->scheduler);
@@ -186,6 +204,12 @@ static int worker_stop(struct scene *s)
 {
         s->worker_gone = true;
         return scaler_worker_stop(s->worker, s->wait_ms);
+}
+
+static int worker_drain(struct scene *s)
+{
+        s->worker_gone = true;
+        return scaler_worker_drain(s->worker, 1000);
 }
 
 static int worker_destroy(struct scene *s)
@@ -490,6 +514,21 @@ static int look_workers(struct scene *s)
         return scaler_client_workers(s->admin, &cursor, s->wait_ms, rows, PAGE);
 }
 
+/* Whoever is there is to leave. */
+static int client_drain(struct scene *s)
+{
+        uint64_t           cursor = 0;
+        scaler_worker_info rows[PAGE];
+        scaler_drained     drained;
+        scaler_init(&rows[0], sizeof rows[0]);
+        scaler_init(&drained, sizeof drained);
+        const int count = scaler_client_workers(s->admin, &cursor, s->wait_ms, rows, PAGE);
+        if (count <= 0)
+                return count;
+        s->worker_gone = true;
+        return scaler_client_drain(s->admin, rows[0].id, 1000, s->wait_ms, &drained);
+}
+
 static int look_clients(struct scene *s)
 {
         uint64_t           cursor = 0;
@@ -588,6 +627,8 @@ const struct allocs_row allocs_rows[] = {
         CALL(scaler_scheduler_start, stage_made, start_scheduler, 0, 0),
         CALL(scaler_scheduler_address, stage_listening, scheduler_address, NEVER, 0),
         CALL(scaler_scheduler_stats_get, stage_up, scheduler_stats, 0, 0),
+        CALL(scaler_scheduler_drain, stage_up, scheduler_drain, 0, 0),
+        CALL(scaler_scheduler_wait_stopped, stage_scheduler_stopping, scheduler_wait_stopped, WAITS, 0),
         CALL(scaler_scheduler_stop, stage_up, scheduler_stop, WAITS, 0),
         CALL(scaler_scheduler_destroy, stage_up, scheduler_destroy, 0, 0),
 
@@ -597,6 +638,7 @@ const struct allocs_row allocs_rows[] = {
         CALL(scaler_worker_wait_ready, stage_worker_dialling, worker_wait_ready, WAITS, 0),
         CALL(scaler_worker_wait_stopped, stage_worker_stopping, worker_wait_stopped, WAITS, 0),
         CALL(scaler_worker_stats_get, stage_up, worker_stats, 0, 0),
+        CALL(scaler_worker_drain, stage_up, worker_drain, 0, 0),
         CALL(scaler_worker_stop, stage_up, worker_stop, WAITS, 0),
         CALL(scaler_worker_destroy, stage_up, worker_destroy, 0, 0),
 
@@ -655,6 +697,7 @@ const struct allocs_row allocs_rows[] = {
         CALL(scaler_task_info_state_name, stage_none, words, NEVER, 0),
         CALL(scaler_client_scheduler_stats, stage_up, look_scheduler, WAITS, UNLINKED),
         CALL(scaler_client_workers, stage_up, look_workers, WAITS, UNLINKED),
+        CALL(scaler_client_drain, stage_up, client_drain, WAITS, UNLINKED | ALLOCS_MAY(SCALER_E_NOT_FOUND)),
         CALL(scaler_client_clients, stage_up, look_clients, WAITS, UNLINKED),
         CALL(scaler_client_tasks, stage_waiting, look_tasks, WAITS, UNLINKED),
 

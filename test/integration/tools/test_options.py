@@ -17,15 +17,19 @@ LIMITS = {
         "--silent": ("1ms", "86400"),
         "--client-grace": ("1ms", YEAR),
         "--aging": ("1ms", YEAR),
+        "--drain": ("1ms", YEAR),
+        "--keys-kept": ("1", "1073741823"),
+        "--keys-age": ("1ms", YEAR),
     },
     "scaler-worker": {
         "--slots": ("1", "1024"),
         "--prefetch": ("1", "65536"),
         "--keep": ("1ms", "86400"),
         "--kill-grace": ("1ms", "86400"),
+        "--drain": ("1ms", YEAR),
         "--scheduler-timeout": ("1ms", YEAR),
     },
-    "scaler-ctl": {"--timeout": ("1ms", "86400")},
+    "scaler-ctl": {"--timeout": ("1ms", "86400"), "--deadline": ("1ms", YEAR)},
     "scaler-run": {
         "--jobs": ("1", "1024"),
         "--timeout": ("1ms", YEAR),
@@ -129,6 +133,7 @@ class Options(ToolTest):
         self.assert_ends(run("scaler-scheduler", "--client-grace=unlimited", "--version"), 0)
         self.assert_ends(run("scaler-worker", "--prefetch=none", "--version"), 0)
         self.assert_ends(run("scaler-scheduler", "--aging=none", "--version"), 0)
+        self.assert_ends(run("scaler-scheduler", "--keys-kept=none", "--keys-age=unlimited", "--version"), 0)
         self.assert_refused(run("scaler-worker", "--prefetch=unlimited"), "scaler-worker", "--prefetch")
         self.assert_refused(run("scaler-run", "--timeout=none", "x"), "scaler-run", "--timeout")
         self.assert_refused(run("scaler-run", "--log-level=loud", "x"), "scaler-run", "'loud'")

@@ -224,12 +224,12 @@ START_TEST(nobody_gets_further_ahead_than_the_window)
         struct window *w = malloc(sizeof *w);
         window_init(w, true);
         for (uint64_t n = 1; n <= WINDOW_TASKS; n++) {
-                ck_assert(window_has_room(w));
+                ck_assert(window_has_room(w, 1));
                 struct task *task = add(w, n);
                 if (n > 1)
                         window_end_unsent(w, task, SCALER_REASON_TASK, "");
         }
-        ck_assert(!window_has_room(w));
+        ck_assert(!window_has_room(w, 1));
         struct task *oldest = window_next(w);
         ck_assert_uint_eq(oldest->number, 1);
         ck_assert_int_eq(oldest->stage, TASK_PENDING);

@@ -145,12 +145,12 @@ START_TEST(no_memory_is_told_at_the_door_and_costs_nothing)
         begin(10);
         for (size_t n = 1; n <= 3; n++) {
                 rig.fail.fail_at = rig.fail.asked + n;
-                const int status = sc_cli_admissible(rig.c, 100, NULL);
+                const int status = sc_cli_admissible(rig.c, &(struct sc_spec){ .body = { "", 100 } });
                 ck_assert(status == SC_E_NOMEM || status == 0);
         }
         rig.fail.fail_at = 0;
         submit(1);
-        ck_assert_int_eq(sc_cli_admissible(rig.c, SC_BODY_MAX + 1, NULL), SC_E_TOO_BIG);
+        ck_assert_int_eq(sc_cli_admissible(rig.c, &(struct sc_spec){ .body = { "", SC_BODY_MAX + 1 } }), SC_E_TOO_BIG);
         teardown_cli();
 }
 END_TEST
@@ -387,7 +387,7 @@ START_TEST(an_admin_cancels_any_task_and_hears_the_answer)
         const struct sc_msg         msg     = { .kind = SC_MSG_CANCEL, .cancel = { .task = other } };
         const struct sc_event       ev      = { .kind = SC_EV_CANCEL, .msg = &msg };
         ck_assert(setup_cli(&options, 0));
-        ck_assert_int_eq(sc_cli_admissible(rig.c, 0, NULL), SC_E_STATE);
+        ck_assert_int_eq(sc_cli_admissible(rig.c, &(struct sc_spec){ .body = { "", 0 } }), SC_E_STATE);
         step(ev);
         ck_assert_int_eq(effect(SC_FX_CONFIRM)->msg.confirm.outcome, SC_CANCEL_FAILED);
         up_known(0, 0, 0);
@@ -455,7 +455,7 @@ START_TEST(without_a_scheduler_for_too_long_all_futures_end)
         tick(1);
         uint32_t ended = effects(SC_FX_COMPLETE);
         ck_assert_int_eq(effect(SC_FX_COMPLETE)->msg.result.outcome.reason, SC_REASON_CLIENT);
-        ck_assert_int_eq(sc_cli_admissible(rig.c, 0, NULL), SC_E_STATE);
+        ck_assert_int_eq(sc_cli_admissible(rig.c, &(struct sc_spec){ .body = { "", 0 } }), SC_E_STATE);
         while (effects(SC_FX_GIVE_UP) == 0) {
                 ck_assert_int_eq(sc_cli_deadline(rig.c), rig.now);
                 tick(0);

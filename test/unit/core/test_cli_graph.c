@@ -18,7 +18,7 @@ static int give(const struct sc_plan *plan, uint8_t kind)
         struct sc_spec spec = { .kind = kind, .function = { "f", 1 }, .body = { "body", 4 }, .plan = plan };
         if (kind == SC_TASK_GRAPH)
                 spec.function = spec.body = (struct sc_view){ "", 0 };
-        const int status = sc_cli_admissible(rig.c, spec.body.len, plan);
+        const int status = sc_cli_admissible(rig.c, &spec);
         if (status)
                 return status;
         const struct sc_msg msg = { .kind   = SC_MSG_SUBMIT,

@@ -93,10 +93,10 @@ static inline void tick(sc_ns later)
 
 static inline int submit_plan(const struct sc_plan *plan, const void *body, size_t len)
 {
-        const int status = sc_cli_admissible(rig.c, len, plan);
+        const struct sc_spec spec   = { .function = { "f", 1 }, .body = { body, len }, .plan = plan };
+        const int            status = sc_cli_admissible(rig.c, &spec);
         if (status)
                 return status;
-        const struct sc_spec spec = { .function = { "f", 1 }, .body = { body, len }, .plan = plan };
         const struct sc_msg  msg  = {
                 .kind = SC_MSG_SUBMIT, .submit = { .task = task(sc_cli_next_sequence(rig.c)), .spec = spec }
         };

@@ -42,23 +42,26 @@ static void ended(uint64_t sequence, enum sc_reason reason)
 START_TEST(a_plan_is_kept_whole_and_a_plain_task_has_none)
 {
         begin(10);
-        char                 needs[] = "gpu=1000", tag[] = "nightly", list[] = "1,timeout";
+        char                 needs[] = "gpu=1000", tag[] = "nightly", list[] = "1,timeout", key[] = "once";
         const struct sc_plan plan    = { .backoff_ms     = 5,
                                          .backoff_max_ms = 70000,
                                          .needs          = { needs, strlen(needs) },
                                          .tag            = { tag, strlen(tag) },
-                                         .retry_on       = { list, strlen(list) } };
+                                         .retry_on       = { list, strlen(list) },
+                                         .key            = { key, strlen(key) } };
         down();
         planned(plan);
         memset(needs, 'x', sizeof needs);
         memset(tag, 'x', sizeof tag);
         memset(list, 'x', sizeof list);
+        memset(key, 'x', sizeof key);
         submit(1);
         up_known(0, 10, 10);
         ck_assert_uint_eq(sends(SC_MSG_SUBMIT), 2);
         is_text(told_plan()->needs, "gpu=1000");
         is_text(told_plan()->tag, "nightly");
         is_text(told_plan()->retry_on, "1,timeout");
+        is_text(told_plan()->key, "once");
         is_text(sent(SC_MSG_SUBMIT)->submit.spec.body, "body");
         is_text(sent(SC_MSG_SUBMIT)->submit.spec.function, "f");
         ck_assert_uint_eq(told_plan()->backoff_ms, 5);
@@ -343,7 +346,7 @@ START_TEST(no_memory_for_a_plan_is_told_at_the_door)
         begin(10);
         for (size_t n = 1; n <= 4; n++) {
                 rig.fail.fail_at = rig.fail.asked + n;
-                const int status = sc_cli_admissible(rig.c, 100, &plan);
+                const int status = sc_cli_admissible(rig.c, &(struct sc_spec){ .body = { "", 100 }, .plan = &plan });
                 ck_assert(status == SC_E_NOMEM || status == 0);
         }
         rig.fail.fail_at = 0;

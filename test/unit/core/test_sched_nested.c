@@ -500,6 +500,50 @@ START_TEST(what_another_worker_could_run_waits_until_that_goes)
 }
 END_TEST
 
+START_TEST(what_has_the_key_of_its_parent_would_wait_for_itself)
+{
+        struct sc_spec spec = needing("");
+        begin(1, 1);
+        plan.key = (struct sc_view){ "same", 4 };
+        submit_spec(C, CLIENT, 1, spec);
+        const struct sc_assign assign = sent(W, SC_MSG_ASSIGN)->assign; /* its worker has another name for it */
+        spec     = child_of(assign.task, assign.run, "");
+        plan.key = (struct sc_view){ "same", 4 };
+        submit_spec(N, WORKER, 1, spec);
+        ck_assert_uint_eq(reason_sent(N, kid(1)), SC_REASON_WOULD_DEADLOCK);
+        submit_spec(N, WORKER, 2, child_of(assign.task, assign.run, ""));
+        about(W, SC_MSG_WAITING, assign.task, assign.run);
+        ck_assert(is_assigned(W, kid(2)));
+        teardown();
+}
+END_TEST
+
+START_TEST(a_run_keeps_what_it_has_submitted_when_another_owner_takes_it_over)
+{
+        struct sc_spec spec = needing("");
+        begin(1, 1);
+        plan.key = (struct sc_view){ "same", 4 };
+        submit_spec(C, CLIENT, 1, spec);
+        const struct sc_assign assign = sent(W, SC_MSG_ASSIGN)->assign;
+        submit_spec(C, CLIENT, 2, spec);
+        submit_spec(N, WORKER, 1, child_of(assign.task, assign.run, ""));
+        about(W, SC_MSG_WAITING, assign.task, assign.run);
+        ck_assert(is_assigned(W, kid(1)));
+        cancel(C, root(), false);
+        settle();
+        ck_assert_uint_eq(sends(W, SC_MSG_STOP), 0);
+        ck_assert_uint_eq(stats().tasks_assigned, 2);
+        succeed(W, kid(1));
+        about(W, SC_MSG_RESUMED, assign.task, assign.run);
+        submit_spec(N, WORKER, 2, child_of(assign.task, assign.run, ""));
+        done(W, assign.task, assign.run, SC_REASON_SUCCESS);
+        ck_assert_uint_eq(reason_sent(C, task(CLIENT, 2)), SC_REASON_SUCCESS);
+        settle();
+        ck_assert_uint_eq(stats().tasks_cancelled, 2);
+        teardown();
+}
+END_TEST
+
 START_TEST(a_run_whose_slot_was_given_away_makes_one_wait_that_can_be_asked_back)
 {
         begin_with((struct sc_sched_options){ .tasks_max = 0 }, 1, 2, "gpu=1000");
@@ -649,6 +693,8 @@ int main(void)
         tcase_add_test(t, what_fits_only_into_what_its_parent_holds_ends_when_that_waits);
         tcase_add_test(t, so_does_what_a_grandparent_keeps_from_it);
         tcase_add_test(t, what_another_worker_could_run_waits_until_that_goes);
+        tcase_add_test(t, what_has_the_key_of_its_parent_would_wait_for_itself);
+        tcase_add_test(t, a_run_keeps_what_it_has_submitted_when_another_owner_takes_it_over);
         tcase_add_test(t, a_run_whose_slot_was_given_away_makes_one_wait_that_can_be_asked_back);
         tcase_add_test(t, a_last_chance_may_wait_for_what_it_has_submitted);
         tcase_add_test(t, a_parent_that_is_none_closes_the_link);

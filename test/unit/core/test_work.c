@@ -1,4 +1,4 @@
-/* Transcripts of the worker's core: slots, links, KEEP and DROP, cancels, limits, leaving. */
+/* Transcripts of the worker's core: slots, links, KEEP and DROP, cancels, limits, bounds. */
 #include "test_work_kit.h"
 
 #include "run_tests.h"
@@ -609,82 +609,7 @@ START_TEST(a_given_prefetch_is_not_adapted)
 }
 END_TEST
 
-/* ---- leaving --------------------------------------------------------------------------------------*/
-
-static void drain(void)
-{
-        step((struct sc_event){ .kind = SC_EV_DRAIN });
-}
-
-START_TEST(a_drained_worker_returns_finishes_and_leaves)
-{
-        begin(1);
-        assign(1);
-        assign(2);
-        drain();
-        ck_assert_uint_eq(sent(SC_MSG_RETURNED)->about.run, 2);
-        ck_assert_uint_eq(effect(SC_FX_GRANT)->tasks, 0); /* or they would come back at once */
-        assign(3);
-        ck_assert_uint_eq(sent(SC_MSG_RETURNED)->about.run, 3);
-        ran(1, SC_REASON_SUCCESS);
-        ck_assert_uint_eq(sends(SC_MSG_DONE), 1);
-        ck_assert_uint_eq(effects(SC_FX_CLOSED), 0);
-        acked(1);
-        ck_assert_uint_eq(sends(SC_MSG_BYE), 1);
-        ck_assert_uint_eq(effects(SC_FX_CLOSED), 1);
-        ck_assert_int_eq(sc_work_deadline(rig.w), SC_NEVER);
-        teardown_work();
-}
-END_TEST
-
-START_TEST(a_drained_worker_waits_five_seconds_for_its_last_acknowledgement)
-{
-        begin(1);
-        assign(1);
-        drain();
-        ran(1, SC_REASON_SUCCESS);
-        tick(5 * SC_S - 1);
-        ck_assert_uint_eq(effects(SC_FX_CLOSED), 0);
-        tick(1);
-        ck_assert_uint_eq(effects(SC_FX_CLOSED), 1);
-        up();
-        ck_assert_uint_eq(effects(SC_FX_CLOSE), 1);
-        teardown_work();
-}
-END_TEST
-
-START_TEST(a_second_drain_gives_running_ones_back_and_kills_them)
-{
-        begin(1);
-        assign(1);
-        drain();
-        drain();
-        ck_assert_uint_eq(sent(SC_MSG_RETURNED)->about.run, 1);
-        ck_assert_int_eq(effect(SC_FX_STOP)->status, SC_STOP_KILL);
-        ck_assert_uint_eq(effects(SC_FX_CLOSED), 1);
-        ran(1, SC_REASON_TASK);
-        ck_assert_uint_eq(out.len, 0);
-        teardown_work();
-}
-END_TEST
-
-START_TEST(a_second_drain_kills_what_a_lost_link_has_left)
-{
-        begin(2);
-        assign(1);
-        assign(2);
-        down();
-        drain();
-        ck_assert_uint_eq(effects(SC_FX_STOP), 0);
-        drain();
-        ck_assert_uint_eq(effects(SC_FX_STOP), 2);
-        ck_assert_uint_eq(effects(SC_FX_CLOSED), 1);
-        ran(1, SC_REASON_TASK);
-        ran(2, SC_REASON_TASK);
-        ck_assert_uint_eq(stats().abandoned, 0);
-        teardown_work();
-}
-END_TEST
+/* ---- bounds -----------------------------------------------------------------------------------------*/
 
 START_TEST(what_is_let_go_of_is_freed_by_the_next_step)
 {
@@ -729,10 +654,10 @@ START_TEST(bulk_work_is_spread_over_bounded_steps)
         begin(SC_SLOTS_MAX);
         for (uint64_t run = 1; run <= SC_SLOTS_MAX + SC_PREFETCH_MAX; run++)
                 assign(run);
-        drain();
+        step((struct sc_event){ .kind = SC_EV_DRAIN });
         uint32_t returned = sends(SC_MSG_RETURNED);
         ck_assert_uint_eq(returned, SC_PREFETCH_MAX);
-        drain();
+        step((struct sc_event){ .kind = SC_EV_RELEASE });
         returned = sends(SC_MSG_RETURNED);
         for (int turns = 0; effects(SC_FX_CLOSED) == 0; turns++) {
                 ck_assert_int_lt(turns, 10);
@@ -779,10 +704,6 @@ int main(void)
         tcase_add_test(tests, when_the_table_is_full_of_unconfirmed_ends_more_runs_are_returned);
         tcase_add_test(tests, prefetch_follows_the_run_time);
         tcase_add_test(tests, a_given_prefetch_is_not_adapted);
-        tcase_add_test(tests, a_drained_worker_returns_finishes_and_leaves);
-        tcase_add_test(tests, a_drained_worker_waits_five_seconds_for_its_last_acknowledgement);
-        tcase_add_test(tests, a_second_drain_gives_running_ones_back_and_kills_them);
-        tcase_add_test(tests, a_second_drain_kills_what_a_lost_link_has_left);
         tcase_add_test(tests, what_is_let_go_of_is_freed_by_the_next_step);
         tcase_add_test(tests, limits_are_met_in_the_order_of_time);
         tcase_add_test(tests, bulk_work_is_spread_over_bounded_steps);

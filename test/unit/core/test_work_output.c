@@ -229,8 +229,7 @@ static void scenario(void)
                 const struct sc_outcome outcome = { .result = { bytes, 500 }, .errors = { bytes, 1 } };
                 step((struct sc_event){ .kind = SC_EV_RAN, .run = 1, .outcome = &outcome });
         }
-        step((struct sc_event){ .kind = SC_EV_DRAIN });
-        step((struct sc_event){ .kind = SC_EV_DRAIN });
+        step((struct sc_event){ .kind = SC_EV_RELEASE });
 }
 
 START_TEST(any_allocation_may_fail_and_nothing_leaks)
@@ -362,7 +361,7 @@ START_TEST(no_history_breaks_an_invariant_and_a_drain_always_ends)
                         one_event(&world);
                 step((struct sc_event){ .kind = SC_EV_DRAIN });
                 note_effects(&world);
-                step((struct sc_event){ .kind = SC_EV_DRAIN });
+                step((struct sc_event){ .kind = SC_EV_RELEASE });
                 note_effects(&world);
                 for (int i = 0; !world.gone && i < 100; i++) {
                         tick(SC_S);

@@ -422,8 +422,7 @@ START_TEST(so_does_one_that_has_left_by_force)
         assign(1);
         waits(1);
         assign(2);
-        step((struct sc_event){ .kind = SC_EV_DRAIN });
-        step((struct sc_event){ .kind = SC_EV_DRAIN });
+        step((struct sc_event){ .kind = SC_EV_RELEASE });
         ck_assert_uint_eq(effects(SC_FX_CLOSED), 1);
         wakes(1);
         ck_assert_uint_eq(effects(SC_FX_RESUME), 0);

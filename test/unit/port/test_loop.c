@@ -1,8 +1,7 @@
 /*
- * The loop: who turns, in which order, when deadlines are due, and that neither an idle loop nor a
- * foreign turn costs a wake-up.  The stress test is for the thread sanitizer as well.
+ * The loop: who turns, in which order, and when deadlines are due.  The stress test is for the thread
+ * sanitizer as well.
  */
-#include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -455,70 +454,6 @@ START_TEST(a_member_may_leave_in_its_own_flush)
 }
 END_TEST
 
-/* ---- costs --------------------------------------------------------------------------------------------------- */
-
-/* The status line `key` of the loop's thread, found by its name. */
-static long long loop_thread_status(const char *key, int base)
-{
-        long long      value = -1;
-        DIR           *tasks = opendir("/proc/self/task");
-        struct dirent *task;
-        ck_assert_ptr_nonnull(tasks);
-        while (value < 0 && (task = readdir(tasks)) != NULL) {
-                char path[300], line[256];
-                bool ours = false;
-                snprintf(path, sizeof path, "/proc/self/task/%s/status", task->d_name);
-                FILE *status = fopen(path, "re");
-                while (status && fgets(line, sizeof line, status)) {
-                        ours = ours || strcmp(line, "Name:\tscaler:loop\n") == 0;
-                        if (ours && strncmp(line, key, strlen(key)) == 0)
-                                value = (long long)strtoull(line + strlen(key), NULL, base);
-                }
-                if (status)
-                        fclose(status);
-        }
-        closedir(tasks);
-        return value;
-}
-
-static void wait_until_asleep(void)
-{
-        struct clock_member m;
-        join(&m, sc_clock_now() + 20 * SC_MS, SC_NEVER);
-        wait_seen(1);
-        leave(&m);
-}
-
-START_TEST(a_foreign_turn_does_not_wake_the_loops_thread)
-{
-        struct clock_member m;
-        struct note         note = NOTE;
-        start();
-        join(&m, sc_clock_now() + 3600 * SC_S, SC_NEVER);
-        wait_until_asleep();
-        const long long before = loop_thread_status("voluntary_ctxt_switches:", 10);
-        for (int i = 0; i < 10000; i++)
-                sc_loop_post_and_turn(loop, &note.post);
-        const long long after = loop_thread_status("voluntary_ctxt_switches:", 10);
-        ck_assert_int_ge(before, 0);
-        ck_assert_int_eq(note.runs, 10000);
-        ck_assert_int_le(after - before, 3); /* lying down after the last wake-up, at most */
-        leave(&m);
-        finish();
-}
-END_TEST
-
-START_TEST(no_signal_is_delivered_to_the_loops_thread)
-{
-        start();
-        wait_until_asleep();
-        const unsigned long long blocked = (unsigned long long)loop_thread_status("SigBlk:", 16);
-        ck_assert((blocked & 1ull << (SIGINT - 1)) && (blocked & 1ull << (SIGTERM - 1)) &&
-                  (blocked & 1ull << (SIGCHLD - 1)));
-        finish();
-}
-END_TEST
-
 /* ---- host driven ------------------------------------------------------------------------------------------------ */
 
 static bool readable(int timeout_ms)
@@ -777,8 +712,6 @@ int main(void)
         tcase_add_test(tests, a_turn_that_comes_late_says_by_how_much);
         tcase_add_test(tests, a_member_may_leave_in_its_own_tick);
         tcase_add_test(tests, a_member_may_leave_in_its_own_flush);
-        tcase_add_test(tests, a_foreign_turn_does_not_wake_the_loops_thread);
-        tcase_add_test(tests, no_signal_is_delivered_to_the_loops_thread);
         tcase_add_test(tests, the_fd_is_readable_while_there_is_work);
         tcase_add_test(tests, the_fd_is_readable_when_a_deadline_is_due);
         tcase_add_test(tests, a_turn_waits_for_a_deadline_and_not_longer_than_told);

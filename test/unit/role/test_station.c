@@ -177,6 +177,7 @@ START_TEST(a_link_that_breaks_before_the_hello_is_told_once_and_dialled_again)
         ck_assert_int_eq(sc_station_dial(client.station, &client.net, "test:", client.now), 0);
         kit_tell_down(kit_connect(&client, &sched));
         ck_assert_uint_eq(client.notes, 1);
+        ck_assert_int_eq(client.note_level, SC_NOTE_WARN); /* it goes on */
         ck_assert_uint_eq(client.refusals + client.downs, 0);
         ck_assert_int_ne(sc_station_deadline(client.station), SC_NEVER);
 }

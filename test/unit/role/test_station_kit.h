@@ -42,6 +42,7 @@ struct kit_side { /* a station with its net and what its role was told */
         uint64_t               ticket, dials, id;
         sc_link_id             link; /* up last */
         uint32_t               ups, downs, messages, acked, grants, notes, refusals;
+        int                    note_level; /* of the last one */
         uint32_t               tasks, kib;
         int                    status;
         char                   why[SC_TEXT_MAX + 1];
@@ -191,8 +192,8 @@ static void kit_down(void *role, sc_link_id link, int status, const char *why)
 static void kit_note(void *role, int level, const char *line)
 {
         struct kit_side *side = role;
-        (void)level;
         (void)line;
+        side->note_level = level;
         side->notes++;
 }
 

@@ -5,6 +5,7 @@ complete -c scaler-run -s a -l arg-file -r -F -d 'inputs are the lines of FILE; 
 complete -c scaler-run -s 0 -l null -d 'inputs end with NUL, not with a line end'
 complete -c scaler-run -l colsep -x -d 'cuts each input into {1} {2} ...'
 complete -c scaler-run -s N -l max-args -x -d 'inputs per command; 0: one, left out (1)'
+complete -c scaler-run -l graph -r -F -d 'runs commands that wait for each other, nodes in YAML or JSON'
 complete -c scaler-run -l shell -d 'COMMAND is a script for /bin/sh; the input is "$1"'
 complete -c scaler-run -l no-append -d 'an input without a placeholder for it is not appended'
 complete -c scaler-run -s u -l unordered -d 'print outputs as tasks finish'

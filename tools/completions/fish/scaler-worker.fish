@@ -8,6 +8,7 @@ complete -c scaler-worker -l prefetch -x -d 'tasks kept near beyond the slots (a
 complete -c scaler-worker -l offers -x -d 'what tasks may need, gpu=2,mem=64G,linux (cpu=SLOTS)'
 complete -c scaler-worker -l keep -x -d 'running tasks outlive a lost link so long (60)'
 complete -c scaler-worker -l kill-grace -x -d 'from SIGTERM to SIGKILL (5)'
+complete -c scaler-worker -l drain -x -d 'what still runs so long after a signal is given back (never)'
 complete -c scaler-worker -l scheduler-timeout -x -d 'give up after so long without a scheduler (never)'
 complete -c scaler-worker -l ready-file -r -F -d 'holds the name once linked'
 complete -c scaler-worker -l log-level -x -a 'none error warn info debug' -d 'none error warn info debug (info)'
