@@ -2,7 +2,7 @@
  * Worlds in which tasks submit tasks: each worker has a client of its own, with its id, that lives and dies with it.
  * Who has children submits them when it begins, waits for them without a slot, and goes on when they have ended.
  * Nobody else ever submits a child, and none is submitted twice: who is run again goes on without those it had.  Half
- * of these worlds are calm, and in a third workers have but one slot.
+ * of these worlds are calm, and in half workers have but one slot.
  */
 #include "after.h"
 #include "sim.h"
@@ -20,6 +20,12 @@ static bool is_nested(const struct sim *w)
 {
         const bool keys = w->seed % 11 == 5 || w->seed % 11 == 9;
         return w->seed % 12 == 5 && w->seed % 13 != 6 && w->seed % 50 != 37 && !keys;
+}
+
+/* One slot at each of few workers, and much to do from the start. */
+static bool is_narrow(const struct sim *w)
+{
+        return w->seed / 24 % 2 == 0;
 }
 
 void sim_nested_config(struct sim *w)
@@ -44,7 +50,7 @@ void sim_nested_shape(struct sim *w)
         c->brief     = false;
         c->tasks_max = c->client_tasks_max = 0;
         c->tasks     = 10 + (uint32_t)sim_below(w, 150);
-        c->workers   = 1 + (uint32_t)sim_below(w, 3);
+        c->workers   = 1 + (uint32_t)sim_below(w, is_narrow(w) ? 2 : 3);
         c->faults_until = sim_between(w, SC_S, 60 * SC_S);
 }
 
@@ -84,10 +90,11 @@ void sim_nested_plan(struct sim *w)
                 if (i > 0 && sim_chance(w, chance) && depth_of(w, parent) < DEPTH_MAX)
                         plan_child(w, i, parent);
         }
-        const bool narrow = sim_chance(w, 33);
-        for (uint32_t i = 0; i < w->node_count && narrow; i++)
+        for (uint32_t i = 0; i < w->node_count && is_narrow(w); i++)
                 if (w->nodes[i].kind == SIM_WORKER)
                         w->nodes[i].slots = 1;
+        for (uint32_t i = 0; i < w->task_count && is_narrow(w); i++)
+                w->tasks[i].submit_at = 0;
 }
 
 void sim_nested_nodes(struct sim *w, struct sim_node *(*add)(struct sim *w, enum sim_kind kind))
@@ -167,6 +174,7 @@ static void post_wake(struct sim *w, struct sim_post *post)
         if (r == NULL || !r->waits || r->woken)
                 return;
         r->woken = true;
+        sim_trace(w, "wake", post->node, r->task, r->exec);
         sc_work_shell_wakes(n->work, r->run, sim_node_now(w, post->node));
 }
 

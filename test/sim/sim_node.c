@@ -258,7 +258,7 @@ static int start_worker(struct sim *w, uint32_t node, const struct sc_station_op
         for (uint32_t i = 0; i < SIM_FUNCTIONS; i++)
                 if (n->functions & 1u << i)
                         functions[count++] = view(names[i]);
-        const struct sc_work_options options = {
+        struct sc_work_options options = {
                 .id             = n->id,
                 .slots          = n->slots,
                 .now            = sim_node_now(w, node),
@@ -268,6 +268,8 @@ static int start_worker(struct sim *w, uint32_t node, const struct sc_station_op
                 .function_count = count,
                 .prefetch       = sim_chance(w, 30) ? (int32_t)sim_below(w, 5) - 1 : 0,
         };
+        if (w->config.nested && w->seed / 48 % 2 == 0)
+                options.prefetch = -1; /* a slot that is taken for used is missed */
         memset(n->run, 0, sizeof n->run);
         return sc_work_shell_create(&n->mem, &options, station, &sim_work_upcalls, n, &n->work);
 }

@@ -103,8 +103,6 @@ BUGS = [
     # Tasks that submit tasks.
     ('the_scheduler_does_not_hear_who_waits', 'core/sched.c', 'case SC_MSG_WAITING: sc_sched_on_waiting(s, l, &m->about, out); break;', 'case SC_MSG_WAITING: break;'),
     ('who_waits_keeps_its_slot', 'core/work_wait.c', '        w->parked++;\n', ''),
-    ('who_goes_on_asks_for_no_slot', 'core/work_wait.c', '|| sc_work_busy(w) >= w->slots)', '|| sc_work_busy(w) > w->slots)'),
-    ('a_hello_does_not_say_who_waits', 'core/work.c', 'run->parked ? SC_HOLD_WAITING : 0;', 'run->parked ? 0 : 0;'),
-    ('who_waits_is_forgotten_over_a_break', 'core/sched_worker.c', '        if ((h->flags & SC_HOLD_RUNNING) && (h->flags & SC_HOLD_WAITING))\n                sc_sched_park(s, t);\n        return true;\n}\n\nstatic void hold_answer', '        return true;\n}\n\nstatic void hold_answer'),
+    ('who_goes_on_takes_no_cpu', 'core/work_wait.c', '                sc_run_cpu_take(w, run);\n', ''),
     ('what_is_submitted_for_a_run_is_never_let_go', 'core/sched_family.c', '        if (f->row != SCHED_NONE || f->first != SCHED_NONE || !sc_list_empty(&f->todo))\n                return;', '        if (f->self != SCHED_NONE)\n                return;'),
 ]
