@@ -854,6 +854,8 @@ typedef struct scaler_task_info {
         uint32_t  attempt, losses;
         uint64_t  age_ms;
         char      function[SCALER_NAME_MAX]; /* empty: a command */
+        int32_t   stage;                     /* scaler_stage */
+        char      tag[SCALER_NAME_MAX];      /* of one that has not ended */
 } scaler_task_info;
 
 /* [any] The state in words: "inactive" "running" "canceling" ...  Lends, forever. */
@@ -876,6 +878,172 @@ SCALER_API int scaler_client_clients(scaler_client *c, uint64_t *cursor, int64_t
 SCALER_API int scaler_client_tasks(scaler_client *c, uint64_t *cursor, int64_t timeout_ms, scaler_task_info *rows,
                                    size_t count);
 
+/* Why things are as they are.  Whatever is known of a task or a worker is said with a code and a sentence for people.
+ * A client may ask about its own tasks, an admin about all and about workers. */
+
+#define SCALER_SENTENCE_MAX 200
+#define SCALER_NEEDS_MAX    512
+
+/* Where a task stands with its scheduler. */
+typedef enum scaler_stage {
+        SCALER_STAGE_NONE       = 0, /* the scheduler does not know it: it has not been sent, or is forgotten */
+        SCALER_STAGE_WAITING    = 1, /* for tasks that it depends on; a graph, for its nodes */
+        SCALER_STAGE_READY      = 2, /* to be given to a worker */
+        SCALER_STAGE_ASSIGNED   = 3, /* a worker has it, and runs it or will */
+        SCALER_STAGE_RECALLING  = 4, /* a worker is to give it back */
+        SCALER_STAGE_CANCELLING = 5, /* a worker is to stop it */
+        SCALER_STAGE_BACKOFF    = 6, /* for a time that comes */
+        SCALER_STAGE_ORPHAN     = 7, /* a worker has it, and its client has not come yet */
+        SCALER_STAGE_ENDED      = 8, /* the client has not confirmed its result */
+        SCALER_STAGE_KEPT       = 9, /* ended, and others will read its result */
+        SCALER_STAGE_JOINED     = 10 /* another task with its key does the work */
+} scaler_stage;
+
+typedef enum scaler_why {
+        SCALER_WHY_PLACING      = 1,  /* ready, and somebody takes it as soon as its turn comes */
+        SCALER_WHY_NO_WORKER    = 2,  /* there is none at all */
+        SCALER_WHY_NO_FUNCTION  = 3,  /* no worker has it */
+        SCALER_WHY_NO_OFFER     = 4,  /* it needs a name that no worker offers */
+        SCALER_WHY_TOO_MUCH     = 5,  /* it needs more of a name than any worker offers */
+        SCALER_WHY_NO_MATCH     = 6,  /* each need is offered, but no worker offers them all */
+        SCALER_WHY_ALL_FULL     = 7,  /* workers fit, and none of them has room */
+        SCALER_WHY_WITHHELD     = 8,  /* it could only wait behind its like, and lets others go first */
+        SCALER_WHY_CLIENT_CAP   = 9,  /* its client has as many runs as it may */
+        SCALER_WHY_TENANT_CAP   = 10, /* its tenant has */
+        SCALER_WHY_LAST_CHANCE  = 11, /* it is to be alone on a worker, and none is empty */
+        SCALER_WHY_MEMORY       = 12, /* the scheduler is short of it */
+        SCALER_WHY_CLAIM        = 13, /* workers may still say that they have it */
+        SCALER_WHY_NOT_BEFORE   = 14, /* it is not to start before its time */
+        SCALER_WHY_BACKOFF      = 15, /* it failed and is tried again later */
+        SCALER_WHY_DEPENDENCIES = 16, /* it waits for other tasks */
+        SCALER_WHY_BROKEN       = 17, /* one of those did not succeed, and it is about to end */
+        SCALER_WHY_GRAPH        = 18, /* a graph whose nodes have not all ended */
+        SCALER_WHY_AT_WORKER    = 19, /* a worker has it and has not said that it runs */
+        SCALER_WHY_RUNNING      = 20, /* a worker has said that it runs */
+        SCALER_WHY_RECALLING    = 21, /* it is asked back from a worker */
+        SCALER_WHY_CANCELLING   = 22, /* a worker is to stop it */
+        SCALER_WHY_OVERDUE      = 23, /* a worker is to stop it, its deadline is past */
+        SCALER_WHY_WORKER_GONE  = 24, /* its worker is lost, and it is about to be dealt with */
+        SCALER_WHY_ORPHAN       = 25, /* a worker has it, and its client has not come yet */
+        SCALER_WHY_UNCONFIRMED  = 26, /* it has ended, and the client has not confirmed that it knows */
+        SCALER_WHY_CLIENT_AWAY  = 27, /* it has ended, and the client is not here */
+        SCALER_WHY_KEPT         = 28, /* it has ended, and others will read its result */
+        SCALER_WHY_STOPPING     = 29, /* the scheduler is about to stop */
+        SCALER_WHY_LEAVING      = 31, /* its client has left for good, and it is about to end */
+        SCALER_WHY_AT_CLIENT    = 32, /* it has not been sent yet */
+        SCALER_WHY_FORGOTTEN    = 33, /* it has ended, and the client has its result */
+        SCALER_WHY_JOINED       = 34  /* another task with its key does the work for both */
+} scaler_why;
+
+typedef enum scaler_idle { /* why a worker gets nothing */
+        SCALER_IDLE_PLACING       = 1,  /* it will be given something as soon as it is looked at */
+        SCALER_IDLE_JOINING       = 2,  /* what it brought with it is being gone through */
+        SCALER_IDLE_FULL          = 3,  /* it has as many runs as it takes */
+        SCALER_IDLE_STUCK         = 4,  /* it takes none at all */
+        SCALER_IDLE_RESERVED      = 5,  /* it is being emptied for somebody's last chance */
+        SCALER_IDLE_ALONE         = 6,  /* it has a last chance, which nothing joins */
+        SCALER_IDLE_NOTHING_READY = 7,  /* nothing waits */
+        SCALER_IDLE_NOTHING_FITS  = 8,  /* something waits, and nothing of it fits */
+        SCALER_IDLE_CAPPED        = 9,  /* what fits is over somebody's limit */
+        SCALER_IDLE_LAST_CHANCES  = 10, /* what fits is to be alone on an empty worker */
+        SCALER_IDLE_MEMORY        = 11, /* the scheduler is short of it */
+        SCALER_IDLE_WITHHELD      = 12, /* what fits could only wait, and lets others go first */
+        SCALER_IDLE_DRAINING      = 13, /* it is leaving */
+        SCALER_IDLE_STOPPING      = 14  /* the scheduler is about to stop */
+} scaler_idle;
+
+/* [any] "ready" "assigned" ...; "?" for a stranger.  Lends, forever. */
+SCALER_API const char *scaler_stage_name(int32_t stage);
+/* [any] "all-full" "dependencies" ...; "?" for a stranger.  Lends, forever. */
+SCALER_API const char *scaler_why_name(int32_t why);
+/* [any] "full" "nothing-ready" ...; "?" for a stranger.  Lends, forever. */
+SCALER_API const char *scaler_idle_name(int32_t idle);
+
+typedef struct scaler_explanation {
+        size_t    size;
+        scaler_id id;
+        int32_t   stage;    /* scaler_stage */
+        int32_t   state;    /* see scaler_task_info_state_name() */
+        int32_t   why;      /* scaler_why */
+        int32_t   reason;   /* of one that has ended: scaler_reason */
+        char      text[SCALER_SENTENCE_MAX]; /* a sentence that says why, with its numbers */
+        uint64_t  since_ms; /* for so long in this stage or, running, under way */
+        uint64_t  age_ms;   /* since it was submitted */
+        uint64_t  until_ms; /* goes on in so long at the latest; 0: not known */
+        uint64_t  number;   /* what the reason counts: tasks it waits for, workers that fit ... */
+        uint32_t  attempt, losses;
+        uint32_t  attempts; /* earlier ones that are remembered, at most 8 */
+        int32_t   priority;
+        scaler_id worker;   /* that has it; nil: none */
+        char      worker_name[SCALER_NAME_MAX];
+        char      function[SCALER_NAME_MAX]; /* empty: a command, or a graph */
+        char      needs[SCALER_NEEDS_MAX];   /* empty: cpu=1 */
+        char      tag[SCALER_NAME_MAX];      /* of one that has not ended */
+        char      tenant[SCALER_NAME_MAX];
+        bool      graph;
+} scaler_explanation;
+
+typedef struct scaler_attempt { /* one that did not end its task; an array's stride is the first one's size */
+        size_t    size;
+        uint32_t  attempt;  /* which one, from 1 */
+        scaler_id worker;
+        char      worker_name[SCALER_NAME_MAX];
+        uint64_t  began_ms, ended_ms; /* so long ago */
+        int32_t   reason;   /* scaler_reason */
+        int32_t   how;      /* scaler_exit_how */
+        int32_t   code;     /* what a function failed with; exit code, signal or errno */
+        uint64_t  wall_us, user_us, sys_us, peak_kib; /* 0: not known */
+        char      text[SCALER_SENTENCE_MAX];
+} scaler_attempt;
+
+typedef struct scaler_worker_explanation {
+        size_t    size;
+        scaler_id id; /* hi 0 */
+        char      name[SCALER_NAME_MAX];
+        int32_t   why; /* scaler_idle: why it gets nothing */
+        char      text[SCALER_SENTENCE_MAX];
+        uint32_t  slots, credit, assigned, started, functions;
+        uint32_t  held; /* runs that have a slot and what they need */
+        uint64_t  done, failed, lost;
+        uint64_t  connected_ms;
+        char      offers[SCALER_NEEDS_MAX]; /* "cpu=8,gpu=2,linux" */
+        char      used[SCALER_NEEDS_MAX];   /* of those */
+} scaler_worker_explanation;
+
+/* Which tasks: those that everything said here is true of.  Of a zeroed one: all. */
+typedef struct scaler_task_filter {
+        size_t      size;
+        scaler_id   client; /* of this client, as scaler_client_clients() has it; nil: one's own, an admin's: all */
+        const char *tag;    /* unfinished ones with this tag, at most 127 bytes; NULL: with any tag or none */
+        uint32_t    states; /* bit set of 1 << state as in scaler_task_info ... */
+        uint32_t    stages; /* ... or of 1 << scaler_stage; both 0: any */
+        uint64_t    first, last; /* sequences, which are id.lo; last 0: no end */
+        bool        newest; /* of one client: the newest first, otherwise in no order that is promised */
+} scaler_task_filter;
+
+/* [any] Asks where a task stands and why; nil: the newest that is known, {client, 0}: that of one client.  Up to count
+ * of its earlier attempts, the oldest first, go to attempts (NULL: not wanted), whose size is set; returns how many.
+ * Blocks up to timeout_ms.  Errors: as scaler_client_scheduler_stats(), but SCALER_E_DENIED for another client's task;
+ * and SCALER_E_NOT_FOUND: the scheduler does not know it, or not any more. */
+SCALER_API int scaler_client_explain(scaler_client *c, scaler_id task, int64_t timeout_ms, scaler_explanation *out,
+                                     scaler_attempt *attempts, size_t count);
+/* [any] The same of a future's task, also while it is still with its client, and when the scheduler has forgotten it.
+ * Blocks up to timeout_ms.  Not to race with the destruction of its client.  Errors: SCALER_E_INVALID (also when its
+ * client is gone), SCALER_E_TIMEOUT, SCALER_E_STATE, SCALER_E_FULL, or why the client gave up. */
+SCALER_API int scaler_future_explain(scaler_future *f, int64_t timeout_ms, scaler_explanation *out,
+                                     scaler_attempt *attempts, size_t count);
+/* [any] Why a worker gets nothing.  Blocks up to timeout_ms.  Errors: as scaler_client_scheduler_stats(), and
+ * SCALER_E_NOT_FOUND. */
+SCALER_API int scaler_client_explain_worker(scaler_client *c, scaler_id worker, int64_t timeout_ms,
+                                            scaler_worker_explanation *out);
+/* [any] A page of the same of all workers.  Blocks up to timeout_ms.  Errors: as scaler_client_scheduler_stats(). */
+SCALER_API int scaler_client_explain_workers(scaler_client *c, uint64_t *cursor, int64_t timeout_ms,
+                                             scaler_worker_explanation *rows, size_t count);
+/* [any] A page of the tasks that fit; any client may ask, about its own.  A page may be empty and not the last: *cursor
+ * says.  Borrows filter (NULL: all) and its tag.  Blocks up to timeout_ms.  Errors: as scaler_client_scheduler_stats(),
+ * but SCALER_E_DENIED for another client's tasks; SCALER_E_INVALID also for the newest first of all clients. */
+SCALER_API int scaler_client_tasks_select(scaler_client *c, const scaler_task_filter *filter, uint64_t *cursor,
+                                          int64_t timeout_ms, scaler_task_info *rows, size_t count);
 /* [any] Asks a worker to leave, as scaler_worker_drain() does, or with a nil id the scheduler itself, as
  * scaler_scheduler_drain(), and waits until it has: 0.  *out (NULL: not wanted) is what came of the worker's runs,
  * also with SCALER_E_UNREACHABLE; nobody's worker stands in it when the scheduler's link was lost.  Asked again after

@@ -79,6 +79,9 @@ static void on_message(struct sc_cli *c, const struct sc_msg *msg, struct sc_out
         case SC_MSG_WORKER_ROW:
         case SC_MSG_CLIENT_ROW:
         case SC_MSG_TASK_ROW:
+        case SC_MSG_TASK_WHY:
+        case SC_MSG_ATTEMPT_ROW:
+        case SC_MSG_WORKER_WHY:
         case SC_MSG_QUERY_END:
         case SC_MSG_DRAINED:
                 sc_cli_reply(c, msg, out);

@@ -41,6 +41,12 @@ static uint32_t ticket_of(const struct sc_msg *msg)
                 return msg->client_row.ticket;
         case SC_MSG_TASK_ROW:
                 return msg->task_row.ticket;
+        case SC_MSG_TASK_WHY:
+                return msg->task_why.ticket;
+        case SC_MSG_ATTEMPT_ROW:
+                return msg->attempt_row.ticket;
+        case SC_MSG_WORKER_WHY:
+                return msg->worker_why.ticket;
         default:
                 return msg->query_end.ticket;
         }

@@ -57,5 +57,12 @@ void             sc_sched_check(const struct sc_sched *s);
 /* For judges: rows that are not free, and the current run of a task (0: none). */
 uint32_t         sc_sched_rows(const struct sc_sched *s);
 uint64_t         sc_sched_run_of(const struct sc_sched *s, struct sc_id task);
+/* Why a task is where it is at that time, and why a worker gets nothing; what the answer lends is in the room.  False:
+ * unknown. */
+enum { SC_SCHED_EXPLAIN_ROOM = 2048 };
+bool sc_sched_explain_task(const struct sc_sched *s, sc_ns now, struct sc_id task, char room[SC_SCHED_EXPLAIN_ROOM],
+                           struct sc_task_why *out);
+bool sc_sched_explain_worker(const struct sc_sched *s, sc_ns now, uint64_t worker, char room[SC_SCHED_EXPLAIN_ROOM],
+                             struct sc_worker_why *out);
 
 #endif

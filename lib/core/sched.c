@@ -4,7 +4,7 @@
  * every word of a peer comes over one, and goes to the noun it concerns.
  */
 #include "sched_drain.h"
-#include "sched_state.h"
+#include "sched_explain.h"
 
 #include <string.h>
 
@@ -362,6 +362,7 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
 {
         SC_ASSERT(ev->now >= s->now);
         s->now      = ev->now;
+        s->life_ms  = (uint32_t)((s->now - s->start) / SC_MS);
         s->visits   = 0;
         s->inputs_used = s->plans_told = 0;
         s->note_len = 0;
@@ -370,6 +371,7 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         s->tight    = false;
         s->saying   = 0;
         bury(s);
+        sc_sched_reply_drop(s);
         handle(s, ev, out);
         sc_sched_plans_run(s, out);
         sc_sched_clients_expire(s);
@@ -481,6 +483,7 @@ struct sc_sched *sc_sched_create(struct sc_mem *mem, const struct sc_sched_optio
         sc_map_init(&s->peers, mem);
         sc_map_init(&s->clients, mem);
         sc_map_init(&s->tallies, mem);
+        sc_map_init(&s->attempts, mem);
         sc_heap_init(&s->roomy, mem, sc_sched_crew_roomier, sc_sched_crew_moved);
         s->rested_at = SC_NEVER;
         s->stray     = SCHED_NONE;
@@ -518,7 +521,9 @@ void sc_sched_destroy(struct sc_sched *s)
         if (!s)
                 return;
         bury(s);
+        sc_sched_reply_drop(s);
         sc_sched_bulks_fini(s);
+        sc_sched_attempts_fini(s);
         sc_sched_drains_fini(s);
         sc_sched_keys_fini(s);
         sc_sched_rows_fini(s);

@@ -26,8 +26,8 @@ static struct sched_answer *answer_new(struct sc_sched *s, const struct sched_ta
         if (!a)
                 return NULL;
         *a = (struct sched_answer){
-                .outcome = *o, .worker = t->last_worker, .size = size, .attempts = t->attempt, .losses = t->losses,
-                .refs = 1,
+                .outcome = *o, .worker = sc_sched_last_worker(s, t), .size = size, .attempts = t->attempt,
+                .losses = t->losses, .refs = 1,
         };
         uint8_t *at       = a->bytes;
         a->outcome.result = copy(&at, o->result);

@@ -2,7 +2,7 @@
  * Every invariant of the scheduler, found by walking everything and counting again.  For tests and
  * the simulator: it costs as much as there is.
  */
-#include "sched_state.h"
+#include "sched_explain.h"
 
 #include "sc_assert.h"
 
@@ -37,7 +37,7 @@ static void row_check(const struct sc_sched *s, const struct sched_task *t)
         SC_ASSERT((state == SC_STATE_ORPHAN) <= (t->lane == SCHED_NONE));
         SC_ASSERT(t->lane != SCHED_NONE || state == SC_STATE_ORPHAN || state == SC_STATE_ENDED ||
                   state == SC_STATE_KEPT || t->kind == SC_TASK_GRAPH);
-        SC_ASSERT(t->lane == SCHED_NONE || (t->flags & SCHED_CHILD) ||
+        SC_ASSERT(t->lane == SCHED_NONE || (t->spec_flags & SCHED_CHILD) ||
                   sc_sched_lane(s, t->lane)->client->self == t->client);
         SC_ASSERT(t->child == SCHED_NONE || state == SC_STATE_READY || held || (t->flags & SCHED_MARKED));
         SC_ASSERT(state != SC_STATE_READY || !(t->flags & SCHED_BLOCKED));
@@ -277,5 +277,6 @@ void sc_sched_check(const struct sc_sched *s)
         bulks_check(s);
         sc_sched_graph_check(s);
         sc_sched_families_check(s);
+        sc_sched_attempts_check(s);
         sc_sched_drains_check(s);
 }

@@ -35,7 +35,7 @@ static void result_send(struct sc_sched *s, struct sched_client *c, const struct
         m->task             = t->id;
         m->attempts         = t->attempt;
         m->losses           = t->losses;
-        m->worker           = t->last_worker;
+        m->worker           = sc_sched_last_worker(s, t);
         sc_sched_outcome(t, &m->outcome);
         if (t->words == SCHED_WORDS_SHARED) {
                 const struct sched_answer *a = sc_sched_answer(t);

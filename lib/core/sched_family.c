@@ -19,7 +19,7 @@ static struct sched_family *family_at(const struct sc_sched *s, uint32_t index)
 
 struct sched_nest *sc_sched_nest(const struct sched_task *t)
 {
-        if (!(t->flags & SCHED_CHILD) || !t->block || t->state == SC_STATE_ENDED || t->state == SC_STATE_KEPT)
+        if (!(t->spec_flags & SCHED_CHILD) || !t->block || t->state == SC_STATE_ENDED || t->state == SC_STATE_KEPT)
                 return NULL;
         const size_t node = t->flags & SCHED_NODE ? sizeof(struct sched_node) : 0;
         return (struct sched_nest *)(void *)(t->block + node);
@@ -276,7 +276,7 @@ bool sc_sched_parent_find(struct sc_sched *s, struct sched_client *c, const stru
 void sc_sched_nest_fill(struct sc_sched *s, struct sched_task *t, const struct sc_spec *spec,
                         const struct sched_parent *parent)
 {
-        t->flags |= SCHED_CHILD;
+        t->spec_flags |= SCHED_CHILD;
         struct sched_nest *nest = sc_sched_nest(t);
         *nest = (struct sched_nest){ .family = SCHED_NONE, .next = SCHED_NONE, .prev = SCHED_NONE };
         nest->parent = (struct sc_id){ sc_after_get(spec->plan->parent, 0), sc_after_get(spec->plan->parent, 1) };
@@ -316,7 +316,7 @@ static void family_drop(struct sc_sched *s, struct sched_family *f)
 
 void sc_sched_nest_drop(struct sc_sched *s, struct sched_task *t)
 {
-        SC_ASSERT(t->flags & SCHED_CHILD);
+        SC_ASSERT(t->spec_flags & SCHED_CHILD);
         struct sched_nest   *nest =
                 (struct sched_nest *)(void *)(t->block + (t->flags & SCHED_NODE ? sizeof(struct sched_node) : 0));
         struct sched_family *f    = family_at(s, nest->family);

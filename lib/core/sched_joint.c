@@ -7,7 +7,7 @@
 #include "sched_key.h"
 
 #include "sc_assert.h"
-#include "sched_state.h"
+#include "sched_explain.h"
 
 /* ---- those that have joined --------------------------------------------------------------------*/
 
@@ -108,9 +108,9 @@ static void hand_over(struct sc_sched *s, struct sched_key *k, struct sched_task
         const uint32_t           worker = from->worker, next = from->link[SCHED_AT].next;
         struct sched_plan       *old = sc_sched_plan(from), *plan = sc_sched_plan(to);
         const bool               claim = state == SC_STATE_BACKOFF && old->wake_at == SC_NEVER;
-        const uint8_t            waits = sc_task_is_held(state) ? from->waits : SCHED_AWAKE;
+        const uint8_t            waits  = sc_task_is_held(state) ? from->waits : SCHED_AWAKE;
         const uint32_t           family = sc_task_is_held(state) ? from->child : SCHED_NONE;
-        const sc_ns              wake = old->wake_at, limit = old->limit_at;
+        const sc_ns              wake = old->wake_at, limit = old->limit_at, held_since = from->held_since;
         SC_ASSERT(k->leader == from->self && to->state == SC_STATE_JOINED);
         sc_sched_family_pass(s, from, to);
         sc_sched_move(s, from, SC_MOVE_JOIN);
@@ -123,6 +123,7 @@ static void hand_over(struct sc_sched *s, struct sched_key *k, struct sched_task
         to->losses      = from->losses;
         to->last_worker = from->last_worker;
         to->recalled_ms = from->recalled_ms;
+        sc_sched_attempts_move(s, from, to);
         to->flags |= flags & (SCHED_CHARGED | SCHED_ANSWERED);
         from->flags &= (uint16_t)~(SCHED_CHARGED | SCHED_ANSWERED);
         plan->retried  = old->retried;
@@ -135,6 +136,7 @@ static void hand_over(struct sc_sched *s, struct sched_key *k, struct sched_task
                 to->child = family;
                 if (waits != SCHED_AWAKE)
                         sc_sched_park(s, to);
+                to->held_since = held_since;
         } else if (state == SC_STATE_BACKOFF && plan->retried > 0) {
                 plan->wake_at = wake;
                 sc_sched_move(s, to, SC_MOVE_DELAY);

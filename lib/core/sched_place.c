@@ -138,8 +138,7 @@ static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, boo
         SC_ASSERT(!sc_sched_share_capped(&lane->client->tenant->share));
         t->run               = ++s->runs;
         t->attempt++;
-        t->worker      = w->self;
-        t->last_worker = w->id;
+        t->worker = w->self;
         t->flags &= (uint16_t)~(SCHED_STARTED | SCHED_CHARGED | SCHED_FORCED | SCHED_ANSWERED);
         sc_sched_charge(s, t, in_turn);
         sc_sched_move(s, t, SC_MOVE_PLACE);
@@ -149,7 +148,8 @@ static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, boo
         struct sc_assign *m = &sc_out_send(out, w->link, SC_MSG_ASSIGN)->assign;
         *m = (struct sc_assign){ .task = sc_sched_work_name(t), .run = t->run, .attempt = t->attempt };
         m->spec = (struct sc_spec){
-                .kind = t->kind, .flags = t->spec_flags, .priority = lane->priority, .retries = t->retries,
+                .kind = t->kind, .flags = t->spec_flags & (uint8_t)~SCHED_CHILD, .priority = lane->priority,
+                .retries = t->retries,
                 .timeout_ms = plan ? plan->timeout_ms : 0,
                 .function = { f->name, f->name_len }, .body = sc_sched_body(t), .plan = lane->class->set->plan,
         };

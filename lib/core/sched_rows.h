@@ -75,7 +75,7 @@ enum { /* flags of a row */
         SCHED_IN_ALONE = 1 << 6, /* ready for its last chance */
         SCHED_ALONE    = 1 << 7, /* runs its last chance; nothing may join it */
         SCHED_ANSWERED = 1 << 8, /* `run` has failed by itself and was counted; the task waits to be tried again */
-        SCHED_CHILD    = 1 << 9, /* a run submitted it; the block has a nest behind the node until it ends */
+        SCHED_TRIED    = 1 << 9,  /* attempts of it are remembered */
         SCHED_MARKED   = 1 << 10, /* in the queue of rows whose end, or failed dependency, is to be passed on */
         SCHED_IN_GRAPH = 1 << 11, /* counts in a graph */
         SCHED_NODE     = 1 << 12, /* the block starts with a node or, of a graph's row, with a graph */
@@ -83,6 +83,8 @@ enum { /* flags of a row */
         SCHED_OPEN     = 1 << 14, /* ended while its graph was still coming in: nodes to come may read it */
         SCHED_INNER    = 1 << 15  /* nobody waits for its result but other tasks */
 };
+
+enum { SCHED_CHILD = 1 << 7 }; /* in spec_flags: a run submitted it; its block has a nest until it ends */
 
 enum sched_words {
         SCHED_WORDS_NONE,
@@ -106,7 +108,10 @@ struct sched_task {
         uint64_t          order; /* place among all tasks; an orphan's epoch, or the root of an end, instead */
         sc_ns             since; /* admitted, or first held */
         uint8_t          *block; /* until the end: plan if any, body; then: outcome with its bytes, or NULL */
-        uint64_t          last_worker;
+        union {
+                uint64_t last_worker; /* where its last run was */
+                sc_ns    held_since;  /* held: since when it runs or is to be stopped, else since it was given away */
+        };
         uint32_t          block_size, self, lane, worker, client;
         struct sched_pair link[SCHED_PAIRS];
         uint32_t          child; /* in a heap of ready rows; next of those that are marked; at a worker: the family */
@@ -119,7 +124,10 @@ struct sched_task {
                 uint32_t retries;
                 uint32_t graph; /* ended: the row of its graph, as long as that is there */
         };
-        uint32_t          charged_us; /* slot-time its shares were charged for the present run */
+        union {
+                uint32_t charged_us; /* held: slot-time its shares were charged for the present run */
+                uint32_t state_ms;   /* else: since when it is in this state, of the scheduler's life */
+        };
         union {
                 uint32_t recalled_ms; /* of the scheduler's life; 0: never */
                 uint32_t root_reason; /* ended */
@@ -408,6 +416,7 @@ struct sc_sched {
         sc_ns                   now, start, claim_end;
         uint32_t                visits; /* rows seen in this step */
         uint32_t                speaking; /* the client whose link this step's event came over, or SCHED_NONE */
+        uint32_t                life_ms; /* of the scheduler, modulo 2^32, which is 49 days */
         bool                    more;   /* work is left for the next step */
         bool                    tight;  /* something was put off in this step until there is memory */
         size_t                  saying; /* bytes of bodies and results that this step sends: frames will hold them */
@@ -483,6 +492,10 @@ struct sc_sched {
 
         uint64_t grant_sum, kib_sum;
         uint64_t submitted, succeeded, failed, cancelled, lost, kept, stale;
+        struct sc_map attempts; /* row -> the newest of its attempts that are remembered */
+        uint64_t attempt_bytes;
+        char    *reply; /* what the answer of this step lends, until the next one */
+        size_t   reply_size;
         uint32_t note_len;
         char     note[SCHED_NOTES_MAX][SCHED_NOTE_SIZE];
 };

@@ -59,7 +59,7 @@ static inline struct sched_answer *sc_sched_answer(const struct sched_task *t)
 /* What heads the block, before the plan: a node, a graph, or nothing. */
 static inline size_t sc_sched_head_size(const struct sched_task *t)
 {
-        const size_t nest = t->flags & SCHED_CHILD ? sizeof(struct sched_nest) : 0;
+        const size_t nest = t->spec_flags & SCHED_CHILD ? sizeof(struct sched_nest) : 0;
         if (!(t->flags & SCHED_NODE))
                 return nest;
         return t->kind == SC_TASK_GRAPH ? sizeof(struct sched_graph) : sizeof(struct sched_node) + nest;
@@ -102,6 +102,12 @@ void sc_sched_queue_before(struct sc_sched *s, struct sched_queue *q, enum sched
 static inline bool sc_sched_share_capped(const struct sched_share *share)
 {
         return share->running_max > 0 && share->running >= share->running_max;
+}
+
+/* Where its last run was, or is. */
+static inline uint64_t sc_sched_last_worker(const struct sc_sched *s, const struct sched_task *t)
+{
+        return sc_task_is_held(t->state) ? sc_sched_worker(s, t->worker)->id : t->last_worker;
 }
 
 /* As sc_heap_top, where a call would cost more than what it does. */
@@ -368,5 +374,6 @@ void sc_sched_on_output(struct sc_sched *s, struct sched_worker *w, const struct
 void sc_sched_on_output_ack(struct sc_sched *s, struct sched_link *l, const struct sc_output_ack *m,
                             struct sc_out *out);
 void sc_sched_on_query(struct sc_sched *s, struct sched_link *l, const struct sc_query_msg *m, struct sc_out *out);
+void sc_sched_reply_drop(struct sc_sched *s); /* what the last answer lent is not needed any more */
 
 #endif

@@ -2,7 +2,7 @@
  * The life of a row: admission reserves all that its task will ever need, one function writes the
  * state with what entering and leaving it means, and one function ends a task.
  */
-#include "sched_state.h"
+#include "sched_explain.h"
 
 #include <string.h>
 
@@ -85,7 +85,7 @@ static void body_drop(struct sc_sched *s, struct sched_task *t)
                 if (plan->owner)
                         sc_sched_owner_leaves(s, t, plan->owner);
         }
-        if (t->flags & SCHED_CHILD)
+        if (t->spec_flags & SCHED_CHILD)
                 sc_sched_nest_drop(s, t);
         if (t->flags & SCHED_NODE)
                 node_drop(s, t);
@@ -191,6 +191,7 @@ static void release(struct sc_sched *s, struct sched_task *t)
         if (t->client != SCHED_NONE) {
                 struct sched_client *c = sc_sched_client(s, t->client);
                 block_drop(s, t);
+                sc_sched_attempts_drop(s, t);
                 if (s->sweeps > 0)
                         sc_sched_graph_passes(s, t);
                 sc_sched_bulks_leave(c, t);
@@ -262,8 +263,13 @@ static void leave(struct sc_sched *s, struct sched_task *t, enum sc_task_state t
 
 static void enter(struct sc_sched *s, struct sched_task *t, enum sc_task_state from)
 {
-        if (sc_task_is_held(t->state) && !sc_task_is_held(from))
+        const bool held = sc_task_is_held(t->state);
+        if (held && !sc_task_is_held(from))
                 sc_sched_attach(s, t);
+        if (!held)
+                t->state_ms = s->life_ms;
+        else if (t->state == SC_STATE_CANCELLING || !sc_task_is_held(from))
+                t->held_since = s->now;
         if (t->state == SC_STATE_READY)
                 sc_sched_ready_add(s, t);
         if (t->state == SC_STATE_BACKOFF && is_claim(t))
@@ -514,7 +520,6 @@ static void adopt(struct sc_sched *s, struct sched_task *t, uint64_t held_epoch,
         uint64_t held_run = t->run;
         t->run            = ++s->runs;
         t->attempt        = 1;
-        t->last_worker    = sc_sched_worker(s, t->worker)->id;
         s->kept++;
         struct sc_msg *m = sc_out_send(out, sc_sched_worker(s, t->worker)->link, SC_MSG_KEEP);
         m->about         = (struct sc_about_run){

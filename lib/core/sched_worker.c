@@ -3,7 +3,7 @@
  * report.  A report counts only if it names the task's current run and comes from the worker that
  * holds it.  When a worker is lost, only the runs that may have been its end are charged for it.
  */
-#include "sched_state.h"
+#include "sched_explain.h"
 
 #include <string.h>
 
@@ -34,7 +34,8 @@ void sc_sched_detach(struct sc_sched *s, struct sched_task *t)
                 sc_sched_running(s, sc_sched_lane(s, t->lane)->client, false);
         }
         t->flags &= (uint16_t)~(SCHED_STARTED | SCHED_ALONE | SCHED_FORCED);
-        t->worker = SCHED_NONE;
+        t->worker      = SCHED_NONE;
+        t->last_worker = w->id;
         if (!w->gone)
                 sc_sched_worker_gained(s, w);
 }
@@ -73,6 +74,8 @@ void sc_sched_mark_started(struct sc_sched *s, struct sched_task *t)
         sc_sched_queue_remove(s, &w->unstarted, SCHED_AT, t);
         sc_sched_queue_add(s, &w->started, SCHED_AT, t);
         t->flags |= SCHED_STARTED;
+        if (t->state != SC_STATE_CANCELLING)
+                t->held_since = s->now;
 }
 
 void sc_sched_send_about(struct sc_sched *s, const struct sched_task *t, enum sc_msg_kind kind, struct sc_out *out)
@@ -250,13 +253,15 @@ static bool keep(struct sc_sched *s, struct sched_worker *w, struct sched_task *
                 return false; /* not begun, and others of its owner run in its stead */
         if (undo)
                 t->losses--;
-        if (!same)
+        if (same)
+                sc_sched_attempt_undo(s, t);
+        else
                 t->run = ++s->runs;
         if (t->attempt == 0 || (same && !undo))
                 t->attempt++; /* its loss took it off */
         t->flags &= (uint16_t)~(SCHED_CHARGED | SCHED_ANSWERED);
-        t->worker      = w->self;
-        t->last_worker = w->id;
+        t->worker     = w->self;
+        t->charged_us = 0;
         sc_sched_move(s, t, SC_MOVE_KEEP);
         if (h->flags & SC_HOLD_RUNNING)
                 sc_sched_mark_started(s, t);
@@ -319,6 +324,16 @@ static void end_died(struct sc_sched *s, struct sched_task *t, const struct sche
         sc_sched_end(s, t, SC_MOVE_LOSE_LAST, &outcome, out);
 }
 
+static const char worker_lost[]  = "the worker was lost";
+static const char worker_left[]  = "the worker left, which does not count";
+static const char worker_freed[] = "the worker was let go for want of memory, which does not count";
+
+static void remember(struct sc_sched *s, struct sched_task *t, const char *words)
+{
+        struct sc_outcome outcome = { .reason = SC_REASON_WORKER_DIED, .text = { words, strlen(words) } };
+        sc_sched_attempt_add(s, t, &outcome);
+}
+
 static void lose(struct sc_sched *s, struct sched_worker *w, struct sched_task *t, bool suspect, struct sc_out *out)
 {
         bool charged = suspect && !w->orderly && t->state == SC_STATE_ASSIGNED && t->waits == SCHED_AWAKE;
@@ -326,6 +341,9 @@ static void lose(struct sc_sched *s, struct sched_worker *w, struct sched_task *
                 sc_sched_end_cancelled(s, t, SC_MOVE_LOSE, out);
                 return;
         }
+        const bool last = charged && t->losses + 1u >= s->opt.losses_max;
+        if (!last && t->state != SC_STATE_ORPHAN && (charged || (t->flags & SCHED_STARTED)))
+                remember(s, t, charged ? worker_lost : w->orderly ? worker_left : worker_freed);
         if (charged) {
                 t->flags |= SCHED_CHARGED;
                 t->losses++;
@@ -335,7 +353,7 @@ static void lose(struct sc_sched *s, struct sched_worker *w, struct sched_task *
         } else {
                 t->attempt--; /* as if it had not been tried: attempts are runs made */
         }
-        if (charged && t->losses >= s->opt.losses_max)
+        if (last)
                 end_died(s, t, w, out);
         else
                 sc_sched_move(s, t, SC_MOVE_LOSE);
@@ -455,6 +473,8 @@ void sc_sched_on_returned(struct sc_sched *s, struct sched_worker *w, const stru
                 sc_sched_end_cancelled(s, t, SC_MOVE_RETURN, out);
                 return;
         }
+        if (m->released)
+                remember(s, t, worker_left);
         t->attempt--; /* it was never made, or its worker left without it, which is not to be the task's loss */
         sc_sched_move(s, t, SC_MOVE_RETURN);
         sc_sched_nest_back(s, t, out);
@@ -518,6 +538,7 @@ void sc_sched_on_done(struct sc_sched *s, struct sched_link *l, const struct sc_
                 return;
         }
         if (t->state != SC_STATE_CANCELLING && sc_sched_plan_retries(t, &outcome)) {
+                sc_sched_attempt_add(s, t, &outcome);
                 t->retries--;
                 t->flags |= SCHED_ANSWERED;
                 sc_sched_move(s, t, sc_sched_plan_retry(s, t));

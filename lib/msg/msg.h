@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "sc_id.h"
+#include "why.h"
 
 /* ---- limits, all enforced by the unpacker before anything is allocated ------------------------ */
 
@@ -36,7 +37,9 @@ enum {
         SC_RETRY_ON_MAX  = 127,     /* bytes of a plan's retry_on */
         SC_AFTER_MAX     = 131072,  /* dependencies of one task, each read counted */
         SC_PARENT_SIZE   = 16,      /* bytes of a plan's parent */
-        SC_WAITING_MAX   = 1024     /* runs of one worker that wait for tasks of their own */
+        SC_WAITING_MAX   = 1024,    /* runs of one worker that wait for tasks of their own */
+        SC_QUERY_ROWS_MAX = 256,    /* rows of one page */
+        SC_ATTEMPTS_MAX  = 8        /* attempts of a task that are remembered, the last ones */
 };
 
 #define SC_FRAME_MAX (4u << 20) /* bytes of a frame with its header */
@@ -101,7 +104,10 @@ enum sc_role {
         X(WORKER_ROW, 82, SC_FROM_S) \
         X(CLIENT_ROW, 83, SC_FROM_S) \
         X(TASK_ROW, 84, SC_FROM_S) \
-        X(QUERY_END, 85, SC_FROM_S)
+        X(QUERY_END, 85, SC_FROM_S) \
+        X(TASK_WHY, 86, SC_FROM_S) \
+        X(ATTEMPT_ROW, 87, SC_FROM_S) \
+        X(WORKER_WHY, 88, SC_FROM_S)
 
 enum sc_msg_kind {
 #define SC_MSG_ENUM(name, number, from) SC_MSG_##name = (number),
@@ -390,14 +396,33 @@ struct sc_output_ack {
         bool         again;    /* send everything from `received` once more */
 };
 
-enum sc_query { SC_QUERY_STATUS = 1, SC_QUERY_WORKERS = 2, SC_QUERY_CLIENTS = 3, SC_QUERY_TASKS = 4, SC_QUERIES };
+/* WORKER_WHY of one worker, or pages of all. */
+enum sc_query {
+        SC_QUERY_STATUS     = 1,
+        SC_QUERY_WORKERS    = 2,
+        SC_QUERY_CLIENTS    = 3,
+        SC_QUERY_TASKS      = 4,
+        SC_QUERY_TASK_WHY   = 5,
+        SC_QUERY_WORKER_WHY = 6,
+        SC_QUERIES
+};
 
+/* Which tasks: what is 0, empty or false selects nothing out. */
 struct sc_query_msg {
         uint32_t ticket; /* comes back in every row and in the end */
         uint8_t  what;   /* enum sc_query */
         uint64_t cursor; /* 0: from the start; else what QUERY_END gave */
-        uint32_t rows_max; /* 1 .. 256 */
+        uint32_t rows_max; /* 1 .. SC_QUERY_ROWS_MAX */
+        uint64_t client;   /* TASKS: of this client; TASK_WHY: whose; a client's own in any case */
+        uint64_t sequence; /* TASK_WHY: which; 0: the newest that is still known */
+        uint64_t worker;   /* WORKER_WHY: which; 0: a page of all */
+        uint32_t states;   /* TASKS: in these public states, 1 << enum sc_public_state, ... */
+        uint32_t stages;   /* ... or in these stages, 1 << state of task_fsm.h */
+        uint64_t first, last; /* TASKS: sequences; last 0: no end */
+        bool     newest;   /* TASKS of one client: the newest first */
+        struct sc_view tag; /* TASKS: that have it */
 };
+enum { SC_STAGES = 16 }; /* room for states of task_fsm.h */
 
 struct sc_status_row {
         uint32_t ticket;
@@ -441,6 +466,51 @@ struct sc_task_row {
         uint64_t worker;     /* 0: none */
         uint64_t age_ms;
         struct sc_view function;
+        uint8_t  stage;      /* enum sc_task_state of task_fsm.h */
+        struct sc_view tag;
+};
+
+/* What is known of one task; its text is a sentence that says `why` with its numbers. */
+struct sc_task_why {
+        uint32_t ticket;
+        struct sc_id task;
+        uint8_t  state;      /* enum sc_public_state */
+        uint8_t  stage;      /* enum sc_task_state of task_fsm.h */
+        uint8_t  kind;
+        uint8_t  why;        /* enum sc_cause */
+        uint8_t  reason;     /* of an ended one: enum sc_reason */
+        uint64_t since_ms;   /* for so long in this stage, or running */
+        uint64_t age_ms;
+        uint64_t until_ms;   /* when it goes on at the latest; 0: not known */
+        uint64_t number;     /* what it waits for: dependencies, workers that fit, runs at its worker ... */
+        uint32_t attempt, losses;
+        uint32_t attempts;   /* rows that follow */
+        int32_t  priority;
+        uint64_t worker;     /* that has it; 0: none */
+        struct sc_view text, worker_name, function, needs, tag, tenant;
+};
+
+/* One attempt that did not end its task, the oldest first. */
+struct sc_attempt_row {
+        uint32_t ticket;
+        uint32_t attempt;
+        uint64_t worker;
+        uint64_t began_ms, ended_ms; /* so long ago */
+        uint8_t  reason, how;
+        int32_t  code;
+        uint64_t wall_us, user_us, sys_us, peak_kib; /* 0: not known */
+        struct sc_view worker_name, text;
+};
+
+struct sc_worker_why {
+        uint32_t ticket;
+        uint64_t worker;
+        uint8_t  why;      /* enum sc_idle */
+        uint32_t slots, credit, assigned, started;
+        uint32_t held;     /* runs that hold slots and amounts */
+        uint32_t functions;
+        uint64_t done, failed, lost, connected_ms;
+        struct sc_view name, text, offers, used; /* the last two: people's form of amounts */
 };
 
 struct sc_query_end {
@@ -499,6 +569,9 @@ struct sc_msg {
                 struct sc_client_row client_row;
                 struct sc_task_row   task_row;
                 struct sc_query_end  query_end;
+                struct sc_task_why   task_why;
+                struct sc_attempt_row attempt_row;
+                struct sc_worker_why worker_why;
         };
 };
 

@@ -6,9 +6,7 @@
 #include "client.h"
 #include "sc_mem.h"
 
-enum { ROWS_MAX = 256 };
-
-static void put_text(char *out, size_t size, struct sc_view text)
+void sc_put_text(char *out, size_t size, struct sc_view text)
 {
         const size_t n = text.len < size - 1 ? text.len : size - 1;
         if (n)
@@ -17,7 +15,7 @@ static void put_text(char *out, size_t size, struct sc_view text)
 }
 
 /* Places are the caller's, with the stride that its first one names. */
-static void *place(const struct sc_request *r)
+void *sc_request_place(const struct sc_request *r)
 {
         size_t stride;
         memcpy(&stride, r->rows, sizeof stride);
@@ -79,8 +77,8 @@ static void take_worker(struct sc_request *r, const struct sc_msg *m)
         info.lost         = row->lost;
         info.connected_ms = row->connected_ms;
         info.draining     = row->draining;
-        put_text(info.name, sizeof info.name, row->name);
-        sc_sized_out(place(r), &info, sizeof info);
+        sc_put_text(info.name, sizeof info.name, row->name);
+        sc_sized_out(sc_request_place(r), &info, sizeof info);
         r->count++;
 }
 
@@ -95,13 +93,13 @@ static void take_client(struct sc_request *r, const struct sc_msg *m)
         info.grant        = row->grant_tasks;
         info.submitted    = row->submitted;
         info.connected_ms = row->connected_ms;
-        put_text(info.name, sizeof info.name, row->name);
-        put_text(info.tenant, sizeof info.tenant, row->tenant);
-        sc_sized_out(place(r), &info, sizeof info);
+        sc_put_text(info.name, sizeof info.name, row->name);
+        sc_put_text(info.tenant, sizeof info.tenant, row->tenant);
+        sc_sized_out(sc_request_place(r), &info, sizeof info);
         r->count++;
 }
 
-static void take_task(struct sc_request *r, const struct sc_msg *m)
+void sc_take_task(struct sc_request *r, const struct sc_msg *m)
 {
         const struct sc_task_row *row = &m->task_row;
         scaler_task_info          info;
@@ -112,9 +110,37 @@ static void take_task(struct sc_request *r, const struct sc_msg *m)
         info.attempt = row->attempt;
         info.losses  = row->losses;
         info.age_ms  = row->age_ms;
-        put_text(info.function, sizeof info.function, row->function);
-        sc_sized_out(place(r), &info, sizeof info);
+        sc_put_text(info.function, sizeof info.function, row->function);
+        info.stage = row->stage;
+        sc_put_text(info.tag, sizeof info.tag, row->tag);
+        sc_sized_out(sc_request_place(r), &info, sizeof info);
         r->count++;
+}
+
+int sc_client_ask_query(scaler_client *c, struct sc_request *r, int64_t timeout_ms)
+{
+        const int status = sc_client_ask(c, r, timeout_ms);
+        return status ? status : r->status;
+}
+
+/* Rows arrive while the lock is held, so a caller that timed out is never written to. */
+int sc_client_page(scaler_client *c, struct sc_request *r, uint64_t *cursor, int64_t timeout_ms, void *rows,
+                   size_t count)
+{
+        size_t size = 0;
+        if (c && rows)
+                memcpy(&size, rows, sizeof size);
+        if (!c || !rows || !cursor || count == 0 || size < sizeof size)
+                return SC_E_INVALID;
+        r->rows           = rows;
+        r->capacity       = count < SC_QUERY_ROWS_MAX ? count : SC_QUERY_ROWS_MAX;
+        r->query.cursor   = *cursor;
+        r->query.rows_max = (uint32_t)r->capacity;
+        const int status  = sc_client_ask_query(c, r, timeout_ms);
+        if (status)
+                return status;
+        *cursor = r->next;
+        return (int)r->count;
 }
 
 static int check(const scaler_client *c, const void *rows)
@@ -128,27 +154,12 @@ static int check(const scaler_client *c, const void *rows)
         return size < sizeof size ? SC_E_INVALID : 0;
 }
 
-/* Rows arrive while the lock is held, so a caller that timed out is never written to. */
 static int page(scaler_client *c, uint8_t what, uint64_t *cursor, int64_t timeout_ms, void *rows, size_t count,
                 void (*take)(struct sc_request *, const struct sc_msg *))
 {
-        int status = check(c, rows);
-        if (!status && (!cursor || count == 0))
-                status = SC_E_INVALID;
-        if (status)
-                return status;
-        const size_t      capacity = count < ROWS_MAX ? count : ROWS_MAX;
-        struct sc_request r        = { .query    = { .what = what, .cursor = *cursor, .rows_max = (uint32_t)capacity },
-                                       .take     = take,
-                                       .rows     = rows,
-                                       .capacity = capacity };
-        status                     = sc_client_ask(c, &r, timeout_ms);
-        if (!status)
-                status = r.status;
-        if (status)
-                return status;
-        *cursor = r.next;
-        return (int)r.count;
+        struct sc_request r      = { .query = { .what = what }, .take = take };
+        const int         status = check(c, rows);
+        return status ? status : sc_client_page(c, &r, cursor, timeout_ms, rows, count);
 }
 
 int scaler_client_workers(scaler_client *c, uint64_t *cursor, int64_t timeout_ms, scaler_worker_info *rows,
@@ -165,7 +176,7 @@ int scaler_client_clients(scaler_client *c, uint64_t *cursor, int64_t timeout_ms
 
 int scaler_client_tasks(scaler_client *c, uint64_t *cursor, int64_t timeout_ms, scaler_task_info *rows, size_t count)
 {
-        return page(c, SC_QUERY_TASKS, cursor, timeout_ms, rows, count, take_task);
+        return page(c, SC_QUERY_TASKS, cursor, timeout_ms, rows, count, sc_take_task);
 }
 
 int scaler_client_scheduler_stats(scaler_client *c, int64_t timeout_ms, scaler_scheduler_stats *out)
@@ -188,7 +199,7 @@ static void take_drained(struct sc_request *r, const struct sc_msg *m)
         d.released = row->released;
         d.lost     = row->lost;
         d.took_ms  = row->took_ms;
-        put_text(d.name, sizeof d.name, row->name);
+        sc_put_text(d.name, sizeof d.name, row->name);
         sc_sized_out(r->rows, &d, sizeof d);
         r->count = 1;
 }

@@ -6,6 +6,7 @@
 #include "msg.h"
 #include "sc_blob.h"
 #include "sc_id.h"
+#include "task_fsm.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x)    TEXT_OF(x)
@@ -33,6 +34,23 @@ const char *scaler_status_name(int status)
 const char *scaler_reason_name(int reason)
 {
         return sc_reason_name(reason);
+}
+
+const char *scaler_stage_name(int32_t stage)
+{
+        if (stage == SCALER_STAGE_NONE)
+                return "none";
+        return stage > 0 && stage < SC_STATES ? sc_task_state_name((enum sc_task_state)stage) : "?";
+}
+
+const char *scaler_why_name(int32_t why)
+{
+        return sc_why_name(why);
+}
+
+const char *scaler_idle_name(int32_t idle)
+{
+        return sc_idle_name(idle);
 }
 
 const char *scaler_task_info_state_name(int32_t state)

@@ -19,7 +19,7 @@ struct sc_request { /* somebody waits for it, on whose stack it is; on a list un
         bool                force;
         bool                  many; /* a cancel of many: what is asked, without its tag, and what is answered */
         struct sc_cancel_many cancel_many;
-        char                  tag[SC_NAME_MAX + 1];
+        char                  tag[SC_NAME_MAX + 1]; /* of that, or of a query */
         struct sc_query_msg query;
         bool                drains; /* asks for a drain instead */
         struct sc_drain     drain;
@@ -98,6 +98,19 @@ int  sc_client_knock(const struct scaler_client *c, scaler_error *err); /* is th
 /* A future for the spec, its body encoded; SC_E_INVALID, SC_E_TOO_BIG, SC_E_NOMEM with words. */
 int sc_client_make_future(struct scaler_client *c, const scaler_spec *spec, size_t index, struct scaler_future **out,
                           scaler_error *err);
+
+/* ---- admin.c, explain.c: rows of answers ---- */
+
+/* Terminated, and cut if need be. */
+void sc_put_text(char *out, size_t size, struct sc_view text);
+/* The place of the next row: the caller's, with the stride that its first one names. */
+void *sc_request_place(const struct sc_request *r);
+/* Asks and waits: 0, or why there is no answer. */
+int sc_client_ask_query(struct scaler_client *c, struct sc_request *r, int64_t timeout_ms);
+/* A page of rows: their number; `r` has the query but for its cursor and rows_max. */
+int  sc_client_page(struct scaler_client *c, struct sc_request *r, uint64_t *cursor, int64_t timeout_ms, void *rows,
+                    size_t count);
+void sc_take_task(struct sc_request *r, const struct sc_msg *m);
 
 /* What a STATUS row tells, as the public header has it. */
 void sc_stats_from_row(scaler_scheduler_stats *out, const struct sc_status_row *row);

@@ -154,6 +154,12 @@ static uint32_t ticket_of(const struct sc_msg *row)
                 return row->client_row.ticket;
         case SC_MSG_TASK_ROW:
                 return row->task_row.ticket;
+        case SC_MSG_TASK_WHY:
+                return row->task_why.ticket;
+        case SC_MSG_ATTEMPT_ROW:
+                return row->attempt_row.ticket;
+        case SC_MSG_WORKER_WHY:
+                return row->worker_why.ticket;
         case SC_MSG_QUERY_END:
                 return row->query_end.ticket;
         case SC_MSG_CONFIRM_MANY:
@@ -469,7 +475,8 @@ static void ask_all(struct scaler_client *c, sc_ns now)
                 r->asked                       = true;
                 if (r->drains)
                         sc_gate_changed(c->gate);
-                const struct sc_request copied = *r; /* whoever waits may be gone once the lock is */
+                struct sc_request copied       = *r; /* whoever waits may be gone once the lock is */
+                copied.query.tag               = (struct sc_view){ copied.tag, strlen(copied.tag) };
                 sc_gate_unlock(c->gate);
                 c->batch.urgent = true;
                 if (copied.cancel)

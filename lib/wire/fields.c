@@ -240,7 +240,16 @@ static const struct sc_field query[] = {
         NUMBER32(1, "ticket", query.ticket),
         FIELD(2, "what", U8, AT(query.what), SC_QUERY_STATUS, SC_QUERIES - 1),
         NUMBER64(3, "cursor", query.cursor),
-        FIELD(4, "rows_max", U32, AT(query.rows_max), 1, 256),
+        FIELD(4, "rows_max", U32, AT(query.rows_max), 1, SC_QUERY_ROWS_MAX),
+        NUMBER64(5, "client", query.client),
+        NUMBER64(6, "sequence", query.sequence),
+        NUMBER64(7, "worker", query.worker),
+        FIELD(8, "states", U32, AT(query.states), 0, (1 << SC_PUBLIC_STATES) - 1),
+        FIELD(9, "stages", U32, AT(query.stages), 0, (1 << SC_STAGES) - 1),
+        NUMBER64(10, "first", query.first),
+        NUMBER64(11, "last", query.last),
+        FIELD(12, "newest", BOOL, AT(query.newest), 0, 0),
+        FIELD(13, "tag", TEXT, AT(query.tag), 0, SC_NAME_MAX),
 };
 
 static const struct sc_field status_row[] = {
@@ -310,12 +319,76 @@ static const struct sc_field task_row[] = {
         NUMBER64(8, "worker", task_row.worker),
         NUMBER64(9, "age_ms", task_row.age_ms),
         FIELD(10, "function", TEXT, AT(task_row.function), 0, SC_NAME_MAX),
+        FIELD(11, "stage", U8, AT(task_row.stage), 0, SC_STAGES - 1),
+        FIELD(12, "tag", TEXT, AT(task_row.tag), 0, SC_NAME_MAX),
 };
 
 static const struct sc_field query_end[] = {
         NUMBER32(1, "ticket", query_end.ticket),
         NUMBER64(2, "next", query_end.next),
         FIELD(3, "status", I32, AT(query_end.status), 0, 0),
+};
+
+static const struct sc_field task_why[] = {
+        TASK(task_why.task),
+        NUMBER32(3, "ticket", task_why.ticket),
+        FIELD(4, "state", U8, AT(task_why.state), 0, SC_PUBLIC_STATES - 1),
+        FIELD(5, "stage", U8, AT(task_why.stage), 0, SC_STAGES - 1),
+        FIELD(6, "kind", U8, AT(task_why.kind), 0, SC_TASK_KINDS - 1),
+        FIELD(7, "why", U8, AT(task_why.why), 0, SC_WHYS - 1),
+        FIELD(8, "reason", U8, AT(task_why.reason), 0, SC_REASONS - 1),
+        NUMBER64(9, "since_ms", task_why.since_ms),
+        NUMBER64(10, "age_ms", task_why.age_ms),
+        NUMBER64(11, "until_ms", task_why.until_ms),
+        NUMBER64(12, "number", task_why.number),
+        NUMBER32(13, "attempt", task_why.attempt),
+        NUMBER32(14, "losses", task_why.losses),
+        NUMBER32(15, "attempts", task_why.attempts),
+        FIELD(16, "priority", I32, AT(task_why.priority), 0, SC_PRIORITY_MAX),
+        NUMBER64(17, "worker", task_why.worker),
+        FIELD(18, "text", TEXT, AT(task_why.text), 0, SC_TEXT_MAX),
+        FIELD(19, "worker_name", TEXT, AT(task_why.worker_name), 0, SC_NAME_MAX),
+        FIELD(20, "function", TEXT, AT(task_why.function), 0, SC_NAME_MAX),
+        FIELD(21, "needs", TEXT, AT(task_why.needs), 0, SC_AMOUNTS_TEXT),
+        FIELD(22, "tag", TEXT, AT(task_why.tag), 0, SC_NAME_MAX),
+        FIELD(23, "tenant", TEXT, AT(task_why.tenant), 0, SC_NAME_MAX),
+};
+
+static const struct sc_field attempt_row[] = {
+        NUMBER32(1, "ticket", attempt_row.ticket),
+        NUMBER32(2, "attempt", attempt_row.attempt),
+        NUMBER64(3, "worker", attempt_row.worker),
+        NUMBER64(4, "began_ms", attempt_row.began_ms),
+        NUMBER64(5, "ended_ms", attempt_row.ended_ms),
+        FIELD(6, "reason", U8, AT(attempt_row.reason), 0, SC_REASONS - 1),
+        FIELD(7, "how", U8, AT(attempt_row.how), 0, SC_HOWS - 1),
+        FIELD(8, "code", I32, AT(attempt_row.code), 0, 0),
+        NUMBER64(9, "wall_us", attempt_row.wall_us),
+        NUMBER64(10, "user_us", attempt_row.user_us),
+        NUMBER64(11, "sys_us", attempt_row.sys_us),
+        NUMBER64(12, "peak_kib", attempt_row.peak_kib),
+        FIELD(13, "worker_name", TEXT, AT(attempt_row.worker_name), 0, SC_NAME_MAX),
+        FIELD(14, "text", TEXT, AT(attempt_row.text), 0, SC_TEXT_MAX),
+};
+
+static const struct sc_field worker_why[] = {
+        NUMBER32(1, "ticket", worker_why.ticket),
+        NUMBER64(2, "worker", worker_why.worker),
+        FIELD(3, "why", U8, AT(worker_why.why), 0, SC_IDLES - 1),
+        NUMBER32(4, "slots", worker_why.slots),
+        NUMBER32(5, "credit", worker_why.credit),
+        NUMBER32(6, "assigned", worker_why.assigned),
+        NUMBER32(7, "started", worker_why.started),
+        NUMBER32(8, "held", worker_why.held),
+        NUMBER32(9, "functions", worker_why.functions),
+        NUMBER64(10, "done", worker_why.done),
+        NUMBER64(11, "failed", worker_why.failed),
+        NUMBER64(12, "lost", worker_why.lost),
+        NUMBER64(13, "connected_ms", worker_why.connected_ms),
+        FIELD(14, "name", TEXT, AT(worker_why.name), 0, SC_NAME_MAX),
+        FIELD(15, "text", TEXT, AT(worker_why.text), 0, SC_TEXT_MAX),
+        FIELD(16, "offers", TEXT, AT(worker_why.offers), 0, SC_AMOUNTS_TEXT),
+        FIELD(17, "used", TEXT, AT(worker_why.used), 0, SC_AMOUNTS_TEXT),
 };
 
 #define BIT(key) (UINT64_C(1) << (key))
@@ -365,12 +438,15 @@ static const struct sc_layout layouts[] = {
         [SC_MSG_RESUMED]      = KIND(resumed, about, 3, A_RUN),
         [SC_MSG_OUTPUT]       = KIND(output, output, 5, A_RUN | BIT(4) | BIT(6)),
         [SC_MSG_OUTPUT_ACK]   = KIND(output_ack, output_ack, 6, A_RUN),
-        [SC_MSG_QUERY]        = KIND(query, query, 4, BIT(2) | BIT(4)),
+        [SC_MSG_QUERY]        = KIND(query, query, 12, BIT(2) | BIT(4)),
         [SC_MSG_STATUS_ROW]   = KIND(status_row, status_row, 24, 0),
         [SC_MSG_WORKER_ROW]   = KIND(worker_row, worker_row, 11, 0),
         [SC_MSG_CLIENT_ROW]   = KIND(client_row, client_row, 7, 0),
         [SC_MSG_TASK_ROW]     = KIND(task_row, task_row, 9, A_TASK),
         [SC_MSG_QUERY_END]    = KIND(query_end, query_end, 3, 0),
+        [SC_MSG_TASK_WHY]     = KIND(task_why, task_why, 17, A_TASK),
+        [SC_MSG_ATTEMPT_ROW]  = KIND(attempt_row, attempt_row, 12, 0),
+        [SC_MSG_WORKER_WHY]   = KIND(worker_why, worker_why, 13, 0),
 };
 
 const struct sc_layout *sc_layout_of(uint64_t kind)

@@ -4,8 +4,8 @@
  * Everything that happens is an event in one queue, and all chance comes from one generator, so a seed
  * is a whole history.  Files: sim_clock (events, chance, trace), sim_net (connections), sim_node
  * (processes), sim_work and sim_client (applications), sim_fault, sim_hostile, sim_liar, sim_judge, sim_links,
- * sim_plan (offers, needs, shares), sim_ledger and sim_idle (judges of them), sim_keys, sim_nested, sim_full,
- * sim_world.
+ * sim_plan (offers, needs, shares), sim_ledger, sim_idle and sim_explain (judges of them), sim_keys, sim_nested,
+ * sim_full, sim_world.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -284,6 +284,7 @@ struct sim {
         int                   phase; /* of the end: 0 tasks, 1 clients leave, 2 workers leave, 3 over */
         struct sc_listener    listener;
         struct sim_tenant     tenants[SIM_TENANTS_MAX];
+        sc_ns                 epoch_at; /* when the present scheduler began */
         sc_ns                 longest, full_from, full_for, used[1 + SIM_TENANTS_MAX]; /* used: by client */
         bool                  full_judged;
 };
@@ -355,6 +356,7 @@ void sim_idle_changed(struct sim *w, uint32_t node, uint32_t task); /* a run of 
 void sim_idle_waits(struct sim *w, uint32_t task);                  /* the task has come to wait, or does no more */
 void sim_idle_joined(struct sim *w, uint32_t node);
 void sim_idle_told(struct sim *w, uint32_t node); /* it wants more than before, or less */
+void           sim_explain(struct sim *w); /* what the scheduler says of a task and a worker is true */
 void           sim_times_plan(struct sim *w);
 struct sc_plan sim_times_of(const struct sim_task *t);
 void           sim_times_begin(struct sim *w, uint32_t node);

@@ -143,6 +143,14 @@ static void hold(struct sim *w, struct sim_task *work, const struct sim_conn *at
         work->holder = at;
 }
 
+/* Whoever has a run from before says so in the first second of a scheduler's life; clocks may be wrong. */
+static void judge_claims(struct sim *w, const struct sim_task *work)
+{
+        if (w->now < w->epoch_at + 900 * SC_MS)
+                sim_fail(w, "the work of task %u is given out %.3f s after its scheduler began",
+                         (unsigned)(work - w->tasks), (double)(w->now - w->epoch_at) / 1e9);
+}
+
 static void answer(struct sim_task *work, const struct sim_conn *from, uint64_t run)
 {
         if (work->holder != NULL && work->holder->other == from && work->last_run == run)
@@ -199,7 +207,9 @@ void sim_keys_said(struct sim *w, const struct sim_conn *from, const struct sc_m
                 sim_fail(w, "the work of task %u has that one's name", (unsigned)(t - w->tasks));
         else if (scheduler && msg->kind == SC_MSG_STOP && w->config.keys_quiet)
                 judge_stop(w, t);
-        else if (scheduler && (msg->kind == SC_MSG_ASSIGN || msg->kind == SC_MSG_KEEP))
+        else if (scheduler && msg->kind == SC_MSG_ASSIGN)
+                judge_claims(w, t);
+        if (scheduler && (msg->kind == SC_MSG_ASSIGN || msg->kind == SC_MSG_KEEP))
                 hold(w, t, from, msg->kind == SC_MSG_KEEP ? msg->about.run : msg->assign.run);
         else if (!scheduler && msg->kind == SC_MSG_DONE)
                 answer(t, from, msg->done.run);

@@ -171,6 +171,8 @@ static void turn_event(struct sim *w, struct sim_event *ev)
         if (sim_event_stale(w, ev))
                 return;
         sim_node_check(w, ev->node);
+        if (ev->node == 0)
+                sim_explain(w);
         n->deadline = node_deadline(n);
         if (n->turn_due)
                 return;
@@ -245,6 +247,7 @@ static int start_scheduler(struct sim *w, uint32_t node, const struct sc_station
                 .name             = "scheduler",
         };
         n->epoch = options.epoch;
+        w->epoch_at = w->now;
         sim_ledger_new(w);
         return sc_sched_shell_create(&n->mem, &options, station, &sim_sched_upcalls, n, &n->sched);
 }

@@ -43,7 +43,8 @@ KINDS = {
     'RESUMED': (68, RUN),
     'OUTPUT': (72, dict(RUN, stream=4, offset=5, bytes=6)),
     'OUTPUT_ACK': (73, dict(RUN, received=4, limit=5, again=6)),
-    'QUERY': (80, {'ticket': 1, 'what': 2, 'cursor': 3, 'rows_max': 4}),
+    'QUERY': (80, {name: key for key, name in enumerate(
+        'ticket what cursor rows_max client sequence worker states stages first last newest tag'.split(), 1)}),
     'STATUS_ROW': (81, {name: key for key, name in enumerate(
         'ticket epoch uptime_ms clients workers admins links tasks_waiting tasks_ready tasks_assigned '
         'tasks_ended_unacked orphans slots_total slots_busy tasks_submitted tasks_done tasks_failed tasks_cancelled '
@@ -53,8 +54,18 @@ KINDS = {
         'draining'.split(), 1)}),
     'CLIENT_ROW': (83, {name: key for key, name in enumerate(
         'ticket client connected tasks grant_tasks submitted connected_ms name tenant'.split(), 1)}),
-    'TASK_ROW': (84, dict(TASK, ticket=3, state=4, kind=5, attempt=6, losses=7, worker=8, age_ms=9, function=10)),
+    'TASK_ROW': (84, dict(TASK, ticket=3, state=4, kind=5, attempt=6, losses=7, worker=8, age_ms=9, function=10, stage=11,
+                           tag=12)),
     'QUERY_END': (85, {'ticket': 1, 'next': 2, 'status': 3}),
+    'TASK_WHY': (86, dict(TASK, **{name: key for key, name in enumerate(
+        'ticket state stage kind why reason since_ms age_ms until_ms number attempt losses attempts priority worker text '
+        'worker_name function needs tag tenant'.split(), 3)})),
+    'ATTEMPT_ROW': (87, {name: key for key, name in enumerate(
+        'ticket attempt worker began_ms ended_ms reason how code wall_us user_us sys_us peak_kib worker_name '
+        'text'.split(), 1)}),
+    'WORKER_WHY': (88, {name: key for key, name in enumerate(
+        'ticket worker why slots credit assigned started held functions done failed lost connected_ms name text offers '
+        'used'.split(), 1)}),
 }
 PLAN = {'not_before_ms': 1, 'queue_ms': 2, 'deadline_ms': 3, 'backoff_ms': 4, 'backoff_max_ms': 5, 'needs': 6, 'tag': 7,
         'retry_on': 8, 'after': 9, 'results': 10, 'nodes': 11, 'graph': 12, 'graph_flags': 13, 'root': 14,
@@ -235,12 +246,26 @@ def vectors():
     yield good('an_output', 'OUTPUT', **R, stream=2, offset=4096, bytes=b'hello\n')
     yield good('an_output_ack', 'OUTPUT_ACK', **R, received=4102, limit=266240, again=True)
     yield good('a_query', 'QUERY', ticket=1, what=2, cursor=5, rows_max=256)
+    yield good('a_query_of_some_tasks', 'QUERY', ticket=1, what=4, rows_max=256, client=C, states=3, stages=68, first=5,
+               last=900, newest=True, tag='night')
+    yield good('a_query_why', 'QUERY', ticket=1, what=5, rows_max=1, client=C, sequence=7)
+    yield good('a_query_of_a_worker', 'QUERY', ticket=1, what=6, rows_max=1, worker=W)
     yield good('a_full_status_row', 'STATUS_ROW', **{name: key * 1000 for name, key in KINDS['STATUS_ROW'][1].items()
                                                     if name != 'version'}, version='0.1.0')
     yield good('a_worker_row', 'WORKER_ROW', ticket=1, worker=W, slots=4, name='w1')
     yield good('a_row_of_a_worker_that_leaves', 'WORKER_ROW', ticket=1, worker=W, slots=4, name='w1', draining=True)
     yield good('a_client_row', 'CLIENT_ROW', ticket=1, client=C, connected=True, name='c1', tenant='team')
-    yield good('a_task_row', 'TASK_ROW', **T, ticket=1, state=1, attempt=1, worker=W, age_ms=12, function='square')
+    yield good('a_task_row', 'TASK_ROW', **T, ticket=1, state=1, attempt=1, worker=W, age_ms=12, function='square',
+               stage=3, tag='night')
+    yield good('why_a_task', 'TASK_WHY', **T, ticket=1, state=1, stage=3, kind=1, why=20, reason=2, since_ms=1200,
+               age_ms=3400, until_ms=1, number=2, attempt=2, losses=1, attempts=1, priority=-5, worker=W,
+               text="It has been running at worker 'w1' for 1.2 s.", worker_name='w1', function='square',
+               needs='gpu=0.5', tag='night', tenant='team')
+    yield good('an_attempt', 'ATTEMPT_ROW', ticket=1, attempt=1, worker=W, began_ms=5000, ended_ms=4000, reason=1, how=1,
+               code=3, wall_us=1000000, user_us=9, sys_us=8, peak_kib=7, worker_name='w1', text='exit code 3')
+    yield good('why_a_worker', 'WORKER_WHY', ticket=1, worker=W, why=7, slots=4, credit=5, assigned=3, started=2, held=1,
+               functions=6, done=10, failed=9, lost=8, connected_ms=7, name='w1', text='Nothing is ready.',
+               offers='cpu=4,gpu=2', used='cpu=1')
     yield good('a_query_end', 'QUERY_END', ticket=1, next=5, status=-6)
     yield good('keys_in_any_order', 'WANT', 'accept', bytes.fromhex('921282020501cc06'), tasks=6, kib=5)
     yield good('integers_of_any_width', 'WANT', 'accept',

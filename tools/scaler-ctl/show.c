@@ -10,7 +10,8 @@
 
 #include "json.h"
 
-#define PAGE 256
+#define PAGE    256
+#define WORKERS 64 /* of a page */
 
 struct table {
         const char *key;  /* in a dump */
@@ -18,14 +19,14 @@ struct table {
         int (*page)(const struct show *s, uint64_t *cursor, bool *comma);
 };
 
-static void flush(const struct show *s)
+void show_flush(const struct show *s)
 {
         if (s->out->size)
                 fwrite(s->out->data, 1, s->out->size, stdout);
         text_clear(s->out);
 }
 
-static void add_id(struct text *out, const char *key, scaler_id id)
+void show_json_id(struct text *out, const char *key, scaler_id id)
 {
         char text[SCALER_ID_TEXT_MAX];
         json_add_string(out, key, scaler_id_format(id, text));
@@ -103,7 +104,7 @@ int show_status(const struct show *s)
         int status = add_status(s);
         if (status == 0 && s->json)
                 text_add_char(s->out, '\n');
-        flush(s);
+        show_flush(s);
         return status;
 }
 
@@ -124,10 +125,10 @@ static void end_row(struct text *out, const bool *comma)
         text_add_string(out, comma ? "}" : "}\n");
 }
 
-static void worker_json(struct text *out, const scaler_worker_info *w, bool *comma)
+void show_worker_json(struct text *out, const scaler_worker_explanation *w, bool *comma)
 {
         begin_row(out, comma);
-        add_id(out, "id", w->id);
+        show_json_id(out, "id", w->id);
         json_add_string(out, "name", w->name);
         json_add_uint(out, "slots", w->slots);
         json_add_uint(out, "credit", w->credit);
@@ -138,7 +139,12 @@ static void worker_json(struct text *out, const scaler_worker_info *w, bool *com
         json_add_uint(out, "failed", w->failed);
         json_add_uint(out, "lost", w->lost);
         json_add_uint(out, "connected_ms", w->connected_ms);
-        json_add_bool(out, "draining", w->draining);
+        json_add_uint(out, "held", w->held);
+        json_add_string(out, "offers", w->offers);
+        json_add_string(out, "used", w->used);
+        json_add_string(out, "why", scaler_idle_name(w->why));
+        json_add_string(out, "text", w->text);
+        json_add_bool(out, "draining", w->why == SCALER_IDLE_DRAINING);
         end_row(out, comma);
 }
 
@@ -151,21 +157,29 @@ static void shown_name(struct text *out, const char *name, int width)
         text_free(&shown);
 }
 
-static void worker_row(struct text *out, const scaler_worker_info *w)
+/* Two lines: its counts, and beneath what it offers, what of that is used, and why it gets nothing. */
+static void worker_row(struct text *out, const scaler_worker_explanation *w)
 {
         shown_name(out, w->name, 28);
-        text_print(out, "%6u %9u %8u %10" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64 "%s\n", w->slots, w->assigned,
-                   w->started, w->done, w->failed, w->lost, w->connected_ms / 1000, w->draining ? " draining" : "");
+        text_print(out, "%6u %9u %8u %9u %10" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64 "\n", w->slots,
+                   w->assigned, w->started, w->functions, w->done, w->failed, w->lost, w->connected_ms / 1000);
+        text_add_string(out, "    offers ");
+        text_add_shown(out, w->offers, strlen(w->offers), SCALER_NEEDS_MAX);
+        text_add_string(out, w->used[0] ? ", used " : ", none of it used");
+        text_add_shown(out, w->used, strlen(w->used), SCALER_NEEDS_MAX);
+        text_print(out, "; %s: ", scaler_idle_name(w->why));
+        text_add_shown(out, w->text, strlen(w->text), SCALER_SENTENCE_MAX);
+        text_add_char(out, '\n');
 }
 
 static int worker_page(const struct show *s, uint64_t *cursor, bool *comma)
 {
-        scaler_worker_info rows[PAGE];
+        scaler_worker_explanation rows[WORKERS];
         scaler_init(&rows[0], sizeof rows[0]);
-        int count = scaler_client_workers(s->client, cursor, s->timeout_ms, rows, PAGE);
+        int count = scaler_client_explain_workers(s->client, cursor, s->timeout_ms, rows, WORKERS);
         for (int i = 0; i < count; i++) {
                 if (s->json)
-                        worker_json(s->out, &rows[i], comma);
+                        show_worker_json(s->out, &rows[i], comma);
                 else
                         worker_row(s->out, &rows[i]);
         }
@@ -175,7 +189,7 @@ static int worker_page(const struct show *s, uint64_t *cursor, bool *comma)
 static void client_json(struct text *out, const scaler_client_info *c, bool *comma)
 {
         begin_row(out, comma);
-        add_id(out, "id", c->id);
+        show_json_id(out, "id", c->id);
         json_add_string(out, "name", c->name);
         json_add_string(out, "tenant", c->tenant);
         json_add_bool(out, "connected", c->connected);
@@ -211,15 +225,18 @@ static int client_page(const struct show *s, uint64_t *cursor, bool *comma)
 static void task_json(struct text *out, const scaler_task_info *task, bool *comma)
 {
         begin_row(out, comma);
-        add_id(out, "id", task->id);
+        show_json_id(out, "id", task->id);
         json_add_string(out, "state", scaler_task_info_state_name(task->state));
         if (!scaler_id_is_nil(task->worker))
-                add_id(out, "worker", task->worker);
+                show_json_id(out, "worker", task->worker);
         json_add_uint(out, "attempt", task->attempt);
         json_add_uint(out, "losses", task->losses);
         json_add_uint(out, "age_ms", task->age_ms);
         if (task->function[0])
                 json_add_string(out, "function", task->function);
+        json_add_string(out, "stage", scaler_stage_name(task->stage));
+        if (task->tag[0])
+                json_add_string(out, "tag", task->tag);
         end_row(out, comma);
 }
 
@@ -248,7 +265,8 @@ static int task_page(const struct show *s, uint64_t *cursor, bool *comma)
 }
 
 static const struct table tables[] = {
-        { "workers", "NAME                          SLOTS  ASSIGNED  STARTED       DONE   FAILED   LOST  SECONDS\n",
+        { "workers",
+          "NAME                          SLOTS  ASSIGNED  STARTED FUNCTIONS       DONE   FAILED   LOST  SECONDS\n",
           worker_page },
         { "clients", "NAME                         TENANT           LINK          TASKS    GRANT  SUBMITTED\n",
           client_page },
@@ -264,7 +282,7 @@ static int show_table(const struct show *s, const struct table *t, bool *comma)
                 text_add_string(s->out, t->head);
         do {
                 count = t->page(s, &cursor, comma);
-                flush(s);
+                show_flush(s);
         } while (count >= 0 && cursor != 0);
         return count < 0 ? count : 0;
 }
@@ -279,9 +297,27 @@ int show_clients(const struct show *s)
         return show_table(s, &tables[1], NULL);
 }
 
+static void each_task(void *ctx, const scaler_task_info *task)
+{
+        const struct show *s = ctx;
+        if (s->json)
+                task_json(s->out, task, NULL);
+        else
+                task_row(s->out, task);
+}
+
+static void each_page(void *ctx)
+{
+        show_flush(ctx);
+}
+
 int show_tasks(const struct show *s)
 {
-        return show_table(s, &tables[2], NULL);
+        struct show           shown = *s;
+        const struct selected to    = { .each = each_task, .page = each_page, .ctx = &shown };
+        if (!s->json)
+                text_add_string(s->out, tables[2].head);
+        return selection_walk(s->selection, s->client, s->timeout_ms, &to);
 }
 
 int show_dump(const struct show *s)
@@ -301,6 +337,6 @@ int show_dump(const struct show *s)
         }
         if (status == 0 && s->json)
                 text_add_string(s->out, "}\n");
-        flush(s);
+        show_flush(s);
         return status;
 }

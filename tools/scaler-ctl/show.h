@@ -7,6 +7,7 @@
 
 #include <scaler.h>
 
+#include "select.h"
 #include "text.h"
 
 struct show {
@@ -14,12 +15,18 @@ struct show {
         int64_t        timeout_ms; /* of each question */
         bool           json;
         struct text   *out;
+        const struct selection *selection; /* of tasks */
 };
+
+void show_flush(const struct show *s);
+void show_json_id(struct text *out, const char *key, scaler_id id);
+/* One JSON row; comma: of an array, NULL: a line. */
+void show_worker_json(struct text *out, const scaler_worker_explanation *w, bool *comma);
 
 int show_status(const struct show *s);
 int show_workers(const struct show *s);
 int show_clients(const struct show *s);
-int show_tasks(const struct show *s);
+int show_tasks(const struct show *s); /* those selected */
 int show_dump(const struct show *s); /* all of them; in JSON one object */
 
 #endif

@@ -25,6 +25,9 @@ static int words(struct scene *s)
         sure(scaler_status_name(SCALER_E_FULL) != NULL, "scaler_status_name");
         sure(scaler_reason_name(SCALER_REASON_TASK) != NULL, "scaler_reason_name");
         sure(scaler_task_info_state_name(0) != NULL, "scaler_task_info_state_name");
+        sure(scaler_stage_name(SCALER_STAGE_READY) != NULL, "scaler_stage_name");
+        sure(scaler_why_name(SCALER_WHY_PLACING) != NULL, "scaler_why_name");
+        sure(scaler_idle_name(SCALER_IDLE_FULL) != NULL, "scaler_idle_name");
         return 0;
 }
 
@@ -545,6 +548,57 @@ static int look_tasks(struct scene *s)
         return scaler_client_tasks(s->admin, &cursor, s->wait_ms, rows, PAGE);
 }
 
+/* Before a client has its link, or has it again, the scheduler does not know its task. */
+static int explained(int told)
+{
+        return told < 0 && told != SCALER_E_NOT_FOUND ? told : 0;
+}
+
+static int explain_task(struct scene *s)
+{
+        scaler_explanation why;
+        scaler_attempt     attempts[2];
+        scaler_init(&why, sizeof why);
+        scaler_init(&attempts[0], sizeof attempts[0]);
+        return explained(scaler_client_explain(s->admin, scaler_future_id(s->future), s->wait_ms, &why, attempts, 2));
+}
+
+static int explain_future(struct scene *s)
+{
+        scaler_explanation why;
+        scaler_init(&why, sizeof why);
+        return explained(scaler_future_explain(s->future, s->wait_ms, &why, NULL, 0));
+}
+
+static int explain_workers(struct scene *s)
+{
+        uint64_t                  cursor = 0;
+        scaler_worker_explanation rows[2];
+        scaler_init(&rows[0], sizeof rows[0]);
+        return explained(scaler_client_explain_workers(s->admin, &cursor, s->wait_ms, rows, 2));
+}
+
+static int explain_worker(struct scene *s)
+{
+        uint64_t                  cursor = 0;
+        scaler_worker_explanation why;
+        scaler_init(&why, sizeof why);
+        const int status = scaler_client_explain_workers(s->admin, &cursor, s->wait_ms, &why, 1);
+        return status < 0 ? status : scaler_client_explain_worker(s->admin, why.id, s->wait_ms, &why);
+}
+
+static int look_some_tasks(struct scene *s)
+{
+        uint64_t           cursor = 0;
+        scaler_task_filter filter;
+        scaler_task_info   rows[PAGE];
+        scaler_init(&filter, sizeof filter);
+        scaler_init(&rows[0], sizeof rows[0]);
+        filter.client = (scaler_id){ 0, scaler_future_id(s->future).hi };
+        filter.newest = true;
+        return explained(scaler_client_tasks_select(s->admin, &filter, &cursor, s->wait_ms, rows, PAGE));
+}
+
 /* ---- a local cluster ----------------------------------------------------------------------------------------- */
 
 static int local_create(struct scene *s)
@@ -700,6 +754,15 @@ const struct allocs_row allocs_rows[] = {
         CALL(scaler_client_drain, stage_up, client_drain, WAITS, UNLINKED | ALLOCS_MAY(SCALER_E_NOT_FOUND)),
         CALL(scaler_client_clients, stage_up, look_clients, WAITS, UNLINKED),
         CALL(scaler_client_tasks, stage_waiting, look_tasks, WAITS, UNLINKED),
+
+        CALL(scaler_stage_name, stage_none, words, NEVER, 0),
+        CALL(scaler_why_name, stage_none, words, NEVER, 0),
+        CALL(scaler_idle_name, stage_none, words, NEVER, 0),
+        CALL(scaler_client_explain, stage_waiting, explain_task, WAITS, UNLINKED),
+        CALL(scaler_future_explain, stage_waiting, explain_future, WAITS, 0),
+        CALL(scaler_client_explain_worker, stage_up, explain_worker, WAITS, UNLINKED),
+        CALL(scaler_client_explain_workers, stage_up, explain_workers, WAITS, UNLINKED),
+        CALL(scaler_client_tasks_select, stage_waiting, look_some_tasks, WAITS, UNLINKED),
 
         CALL(scaler_local_create, stage_runtime, local_create, 0, 0),
         CALL(scaler_local_register, stage_local, local_register, 0, 0),

@@ -347,6 +347,29 @@ START_TEST(a_schedulers_policies_are_known_ones)
 }
 END_TEST
 
+START_TEST(what_a_scheduler_remembers_of_keys_has_limits)
+{
+        static const int64_t     good[] = { SCALER_NONE, 0, 1, UINT32_MAX / 4 };
+        scaler_error             err;
+        scaler_scheduler_options o = { .keys_kept = -2 };
+        ck_assert_int_eq(try_scheduler(&o, &err), SCALER_E_INVALID);
+        ck_assert_ptr_nonnull(strstr(err.text, "keys_kept -2"));
+        o.keys_kept = UINT32_MAX / 4 + 1;
+        ck_assert_int_eq(try_scheduler(&o, &err), SCALER_E_INVALID);
+        for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+                o.keys_kept = good[i];
+                ck_assert_int_eq(try_scheduler(&o, &err), 0);
+        }
+        o.keys_age_ms = -1;
+        ck_assert_int_eq(try_scheduler(&o, &err), SCALER_E_INVALID);
+        ck_assert_ptr_nonnull(strstr(err.text, "keys_age_ms -1"));
+        o.keys_age_ms = INT64_MAX;
+        ck_assert_int_eq(try_scheduler(&o, &err), SCALER_E_INVALID);
+        o.keys_age_ms = SCALER_UNLIMITED;
+        ck_assert_int_eq(try_scheduler(&o, &err), 0);
+}
+END_TEST
+
 int main(void)
 {
         TCase *specs = tcase_create("specs"), *roles = tcase_create("roles");
@@ -362,6 +385,7 @@ int main(void)
         tcase_add_test(roles, tenants_have_their_limits);
         tcase_add_test(roles, a_tenants_stride_is_the_first_ones_size);
         tcase_add_test(roles, a_schedulers_policies_are_known_ones);
+        tcase_add_test(roles, what_a_scheduler_remembers_of_keys_has_limits);
         int failed = run_suite("plans", specs);
         return run_suite("plans of roles", roles) || failed;
 }

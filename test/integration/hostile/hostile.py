@@ -183,7 +183,8 @@ TASK = dict(client=1234, sequence=1)
 SAMPLES = {"WELCOME": dict(version=1, id=1, epoch=1), "BYE": {}, "WANT": dict(tasks=1), "QUERY": dict(ticket=1, what=1),
            "HELLO": dict(version_min=1, version_max=1, role=CLIENT, id=3, incarnation=1), "QUERY_END": dict(ticket=1),
            "STATUS_ROW": dict(ticket=1), "WORKER_ROW": dict(ticket=1), "CLIENT_ROW": dict(ticket=1),
-           "TASK_ROW": dict(TASK, ticket=1), "CANCEL": TASK, "CONFIRM": TASK, "CANCEL_MANY": {}, "CONFIRM_MANY": {},
+           "TASK_ROW": dict(TASK, ticket=1), "TASK_WHY": TASK, "ATTEMPT_ROW": dict(ticket=1), "WORKER_WHY": dict(ticket=1),
+           "CANCEL": TASK, "CONFIRM": TASK, "CANCEL_MANY": {}, "CONFIRM_MANY": {},
            "RESULT": TASK, "GRAPH_DONE": TASK, "DRAIN": dict(ticket=1, worker=5), "DRAINED": dict(ticket=1), "LEAVE": {},
            "SUBMIT": dict(TASK, kind=1, body=b"\x90")}
 

@@ -219,6 +219,80 @@ class Cluster(ToolTest):
         done = run("scaler-ctl", url, "cancel", ids[0])
         self.assert_ends(done, 3)
 
+    def assert_missing(self, done, words):
+        self.assert_ends(done, 4, "")
+        self.assertIn(words, done.stderr.decode())
+        self.assertEqual(done.stderr.count(b"\n"), 1)
+
+    def test_ctl_explains(self):
+        _, url = self.start_scheduler()
+        self.assert_missing(run("scaler-ctl", url, "explain", "last"), "there is no task 'last'")
+        self.assert_missing(run("scaler-ctl", url, "explain", "worker", "only"), "there is no worker 'only'")
+        process = self.start("scaler-run", "-s", url, "sleep", ":::", *["100"] * 5)
+        wait_until(lambda: len(self.ctl(url, "list")) == 5, "all tasks are there")
+        self.assertEqual(self.ctl(url, "explain", "last")[0]["text"], "There is no worker.")
+        self.start_worker(url, "-j1", "--name", "only", "--prefetch=none", "--offers", "gpu=1")
+        wait_until(lambda: len(self.ctl(url, "list", "--state=assigned")) == 1, "a task runs")
+        ids = [task["id"] for task in self.ctl(url, "list", "--last=9")]
+        self.assertEqual(ids, sorted(ids, reverse=True))
+        last, = self.ctl(url, "explain", "last")
+        self.assertEqual((last["id"], last["stage"], last["why"]), (ids[0], "ready", "all-full"))
+        self.assertEqual((last["text"], last["kind"], last["attempts"]),
+                         ("1 worker fits, and it is full.", "command", []))
+        wait_until(lambda: self.ctl(url, "explain", ids[4])[0]["why"] == "running", "it says that it runs")
+        first, = self.ctl(url, "explain", ids[4])
+        self.assertEqual((first["worker_name"], first["attempt"], first["state"]), ("only", 1, "running"))
+        worker, = self.ctl(url, "explain", "worker", "only")
+        self.assertEqual((worker["why"], worker["offers"], worker["used"]), ("full", "cpu=1,gpu=1", "cpu=1"))
+        self.assertEqual(self.ctl(url, "explain", "worker", worker["id"])[0]["name"], "only")
+        done = run("scaler-ctl", url, "explain", "last")
+        self.assertEqual(done.returncode, 0)
+        for words in (ids[0], "ready for", "all-full: 1 worker fits, and it is full.", "(command)"):
+            self.assertIn(words, done.stdout.decode())
+        done = run("scaler-ctl", url, "workers")
+        self.assertIn("offers cpu=1,gpu=1, used cpu=1; full: It is full", done.stdout.decode())
+        done = run("scaler-ctl", url, "explain", "worker", "only")
+        self.assertIn("full: It is full: it has 1 run for 1 slot and takes no more than 1.", done.stdout.decode())
+
+        client, = [c["id"] for c in self.ctl(url, "clients") if c["tasks"] == 5]
+        self.assertEqual(self.ctl(url, "explain", "last", "--client", client)[0]["id"], ids[0])
+        self.assert_missing(run("scaler-ctl", url, "explain", "last", "--client", "0" * 31 + "1"), "'last'")
+        self.assertEqual([t["id"] for t in self.ctl(url, "list", "--last=2")], ids[:2])
+        self.assertEqual([t["id"] for t in self.ctl(url, "list", "--last=2", "--client", client)], ids[:2])
+        self.assertEqual(len(self.ctl(url, "list", "--state=running,backoff")), 1)
+        self.assertEqual(len(self.ctl(url, "list", "--state=inactive", "--range=2-4")), 3)
+        self.assertEqual(len(self.ctl(url, "list", "--range=3-")), 3)
+        self.assertEqual(len(self.ctl(url, "list", "--range=3")), 1)
+        self.assertEqual(self.ctl(url, "list", "--tag=night"), [])
+        self.assertEqual([t["stage"] for t in self.ctl(url, "list", "--last=1")], ["ready"])
+
+        answers = self.ctl(url, "cancel", "--last=1")
+        self.assertEqual(answers, [{"id": ids[0], "outcome": "canceled"}])
+        answers = self.ctl(url, "cancel", "--client", client, "--range=3-4", "--state=ready")
+        self.assertEqual(sorted(a["id"] for a in answers), sorted(ids[1:3]))
+        self.assertEqual(self.ctl(url, "cancel", "last"), [{"id": ids[3], "outcome": "canceled"}])
+        self.assertEqual(self.ctl(url, "--force", "cancel", "--state=assigned")[0]["id"], ids[4])
+        code, _, err = self.finish(process)
+        self.assertEqual(code, 5, err)
+        self.assert_missing(run("scaler-ctl", url, "explain", ids[0]), ids[0])
+        self.assert_missing(run("scaler-ctl", url, "cancel", "last"), "'last'")
+
+    def test_ctl_tells_of_earlier_attempts(self):
+        _, url = self.start_scheduler()
+        self.start_worker(url, "-j1", "--name", "only")
+        process = self.start("scaler-run", "-s", url, "--retries=1", "--backoff=50", "false", ":::", "x")
+        wait_until(lambda: len(self.ctl(url, "list", "--state=backoff")) == 1, "it has failed once")
+        task, = self.ctl(url, "explain", "last")
+        self.assertEqual((task["stage"], task["why"], task["attempt"]), ("backoff", "backoff", 1))
+        self.assertGreater(task["until_ms"], 10000)
+        attempt, = task["attempts"]
+        self.assertEqual((attempt["attempt"], attempt["worker_name"], attempt["reason"]), (1, "only", "task"))
+        self.assertEqual((attempt["how"], attempt["code"]), ("exited", 1))
+        self.assertGreater(attempt["wall_us"], 0)
+        self.assertIn("  1  only: began ", run("scaler-ctl", url, "explain", "last").stdout.decode())
+        self.ctl(url, "cancel", "last")
+        self.finish(process)
+
     def test_ctl_cancels_many(self):
         _, url = self.start_scheduler()
         self.start_worker(url, "-j1")

@@ -29,7 +29,7 @@ LIMITS = {
         "--drain": ("1ms", YEAR),
         "--scheduler-timeout": ("1ms", YEAR),
     },
-    "scaler-ctl": {"--timeout": ("1ms", "86400"), "--deadline": ("1ms", YEAR)},
+    "scaler-ctl": {"--timeout": ("1ms", "86400"), "--deadline": ("1ms", YEAR), "--last": ("1", "1000000")},
     "scaler-run": {
         "--jobs": ("1", "1024"),
         "--timeout": ("1ms", YEAR),
@@ -111,6 +111,29 @@ class Options(ToolTest):
         self.assert_refused(run("scaler-ctl", url, "cancel", "--all", task), "scaler-ctl", "--all", "task ids")
         self.assert_refused(run("scaler-ctl", url, "list", "--all"), "scaler-ctl", "--all", "cancel")
 
+    def test_selections_that_make_no_sense_are_named(self):
+        url, task = "tcp://127.0.0.1:1", "0" * 15 + "1" + "0" * 15 + "1"
+        for value in ("", "0", "0-3", "3-2", "-3", "a", "1-b", "1-2-3", "1 - 2", "99999999999999999999"):
+            done = run("scaler-ctl", url, "list", "--range=" + value)
+            self.assert_refused(done, "scaler-ctl", "--range", f"'{value}'")
+        for value in ("", "sleeping", "ready,", "ready,no", "free", "none"):
+            named = "'" + value.split(",")[-1] + "'"
+            self.assert_refused(run("scaler-ctl", url, "list", "--state=" + value), "scaler-ctl", "--state", named)
+        self.assert_refused(run("scaler-ctl", url, "status", "--state=ready"), "scaler-ctl", "--state", "list")
+        self.assert_refused(run("scaler-ctl", url, "dump", "--last=1"), "scaler-ctl", "--last", "list")
+        self.assert_refused(run("scaler-ctl", url, "cancel", "--range=1-2"), "scaler-ctl", "--range", "--client")
+        self.assert_refused(run("scaler-ctl", url, "cancel", "--all", "--last=2"), "scaler-ctl", "--all", "--last")
+        self.assert_refused(run("scaler-ctl", url, "cancel", "--state=ready", task), "scaler-ctl", "--state", "task ids")
+        self.assert_refused(run("scaler-ctl", url, "explain", "x"), "scaler-ctl", "'x'")
+        self.assert_refused(run("scaler-ctl", url, "explain", "0" * 32), "scaler-ctl", "task id")
+        self.assert_refused(run("scaler-ctl", url, "explain", task, task), "scaler-ctl", f"'{task}'")
+        self.assert_refused(run("scaler-ctl", url, "explain", "last", "x"), "scaler-ctl", "'x'")
+        self.assert_refused(run("scaler-ctl", url, "explain", "worker", "a", "b"), "scaler-ctl", "'b'")
+        self.assert_refused(run("scaler-ctl", url, "explain", "last", "--tag=t"), "scaler-ctl", "--tag")
+        self.assert_refused(run("scaler-ctl", url, "explain", "last", "--last=1"), "scaler-ctl", "--last")
+        self.assert_refused(run("scaler-ctl", url, "explain", "last", "--all"), "scaler-ctl", "--all", "cancel")
+        self.assert_refused(run("scaler-ctl", url, "explain", task, "--client=" + task), "scaler-ctl", "--client")
+
     def test_what_is_missing_is_named(self):
         self.assert_refused(run("scaler-scheduler"), "scaler-scheduler", "URL")
         self.assert_refused(run("scaler-worker"), "scaler-worker", "URL")
@@ -118,6 +141,8 @@ class Options(ToolTest):
         self.assert_refused(run("scaler-ctl", "status"), "scaler-ctl", "URL")
         self.assert_refused(run("scaler-ctl", "tcp://127.0.0.1:1"), "scaler-ctl", "command")
         self.assert_refused(run("scaler-ctl", "tcp://127.0.0.1:1", "cancel"), "scaler-ctl", "task")
+        self.assert_refused(run("scaler-ctl", "tcp://127.0.0.1:1", "explain"), "scaler-ctl", "task")
+        self.assert_refused(run("scaler-ctl", "tcp://127.0.0.1:1", "explain", "worker"), "scaler-ctl", "name")
         self.assert_refused(run("scaler-run"), "scaler-run", "command")
         self.assert_refused(run("scaler-run", ":::", "a"), "scaler-run", "command")
         self.assert_refused(run("scaler-run", "--timeout"), "scaler-run", "--timeout")

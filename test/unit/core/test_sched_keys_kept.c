@@ -579,6 +579,52 @@ START_TEST(without_memory_for_the_answer_all_owners_are_told_so)
 }
 END_TEST
 
+START_TEST(owners_count_as_tasks_and_their_bodies_as_bytes)
+{
+        begin_with((struct sc_sched_options){ .tasks_max = 32 });
+        uint64_t count = 0;
+        say(C, &(struct sc_msg){ .kind = SC_MSG_WANT, .want = { .tasks = 32, .kib = 64 } });
+        while (effects(SC_FX_CLOSE) == 0 && count < 40)
+                submit_keyed(C, ++count, "k");
+        ck_assert(is_closed(C, SC_E_FULL));
+        ck_assert_uint_gt(count, 2);
+        ck_assert_uint_eq(sc_sched_rows(rig.s), count - 1);
+        teardown();
+        const struct sc_tenant_options tenant = { .name = { "t", 1 }, .queued_max = 3 };
+        begin_with((struct sc_sched_options){ .tenants = &tenant, .tenant_count = 1 });
+        for (count = 0; effects(SC_FX_CLOSE) == 0 && count < 9;)
+                submit_keyed(C, ++count, "k");
+        ck_assert(is_closed(C, SC_E_FULL));
+        ck_assert_uint_le(count, 4);
+        teardown();
+}
+END_TEST
+
+START_TEST(a_running_max_holds_for_works_as_well)
+{
+        struct sc_hello hello = hello_of(SC_ROLE_CLIENT, CLIENT + 9);
+        setup((struct sc_sched_options){ .tasks_max = 0 });
+        hello.epoch       = EPOCH;
+        hello.running_max = 1;
+        up(C, hello, 0);
+        worker_up(W, WORKER, 4, 4);
+        for (uint64_t i = 1; i <= 3; i++) {
+                const char    *keys[] = { "a", "b", "a" };
+                struct sc_plan plan   = { .key = { keys[i - 1], 1 } };
+                struct sc_spec spec   = spec_f();
+                spec.plan             = &plan;
+                submit_spec(C, CLIENT + 9, i, spec);
+                ck_assert_uint_eq(sends(W, SC_MSG_ASSIGN), i == 1);
+                if (i == 1)
+                        assigned(W);
+        }
+        work_done(W, SC_REASON_SUCCESS);
+        ck_assert_uint_eq(sends(C, SC_MSG_RESULT), 2);
+        assigned(W);
+        teardown();
+}
+END_TEST
+
 enum { MANY = 100000 };
 
 START_TEST(a_hundred_thousand_that_joined_are_answered_in_bounded_steps)
@@ -669,6 +715,8 @@ int main(void)
         tcase_add_test(tests, what_depends_on_an_owner_that_cancels_ends_with_it);
         tcase_add_test(tests, any_allocation_may_fail);
         tcase_add_test(tests, without_memory_for_the_answer_all_owners_are_told_so);
+        tcase_add_test(tests, owners_count_as_tasks_and_their_bodies_as_bytes);
+        tcase_add_test(tests, a_running_max_holds_for_works_as_well);
         tcase_add_test(tests, a_hundred_thousand_that_joined_are_answered_in_bounded_steps);
         tcase_add_test(tests, a_million_different_keys_leave_room_again);
         return run_tests("sched keys kept", tests);
