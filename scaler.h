@@ -324,6 +324,7 @@ SCALER_API void scaler_scheduler_destroy(scaler_scheduler *s);
 
 typedef struct scaler_worker scaler_worker;
 typedef struct scaler_task   scaler_task;
+typedef struct scaler_client scaler_client; /* see 9 */
 
 /* Return 0 when the task succeeded, anything else to fail it with that code.  Runs on a slot thread. */
 typedef int (*scaler_task_fn)(scaler_task *task, void *ctx);
@@ -361,6 +362,7 @@ typedef struct scaler_worker_stats {
         int32_t  status; /* 0, or why it has given up */
         /* not in 0.1.0 */
         uint64_t released; /* runs given back at the deadline of a drain */
+        uint32_t waiting; /* of those running: they wait for tasks of their own, without a slot */
 } scaler_worker_stats;
 
 /* [any] Checks the options and makes a worker that does not dial yet.  Borrows options, gives.
@@ -430,6 +432,19 @@ SCALER_API int scaler_task_defer(scaler_task *t);
  * whoever finishes the task. */
 SCALER_API void scaler_task_complete(scaler_task *t, int code);
 
+/* [task] Nested tasks: the client to submit others with, on the same cluster.  All tasks of a worker share it, and it
+ * stays the library's: stop gives SCALER_E_STATE and destroy does nothing.  It is submitted to on the threads that run
+ * tasks only (else SCALER_E_STATE).  What is submitted belongs to that run and is cancelled when the run ends, is told
+ * to stop, or is lost; for priority and fairness it counts as its owner's, deeper nested ones first.  Futures may be
+ * waited for anywhere.  Once it has asked for this client, a task's own thread that blocks in this library gives its
+ * slot and its cpu to others meanwhile; scaler_client_wait_all() waits for what that task has submitted.  It goes on
+ * when a slot is free, before any new task; limits of time go on all the while.  Such a call gives SCALER_E_CANCELLED
+ * when this task is to stop, and SCALER_E_FULL at once when 1,024 tasks of this worker wait already.  Tasks that are
+ * started meanwhile may have a stack of 256 KiB.  Lends; *out is written on success.
+ * Errors: SCALER_E_INVALID, SCALER_E_STATE (another thread than the task's own), SCALER_E_NOMEM, and as
+ * scaler_client_start(). */
+SCALER_API int scaler_task_client(scaler_task *t, scaler_client **out, scaler_error *err);
+
 /* What `scaler-worker --plugin FILE.so` looks up and calls once before start, on the main thread.
  * Return 0, or a negative status to refuse to start. */
 typedef int (*scaler_plugin_init_fn)(scaler_worker *worker);
@@ -437,7 +452,6 @@ typedef int (*scaler_plugin_init_fn)(scaler_worker *worker);
 
 /* ---- 9. Client, tasks to run, futures ----------------------------------------------------------------- */
 
-typedef struct scaler_client scaler_client;
 typedef struct scaler_future scaler_future;
 typedef struct scaler_queue  scaler_queue;
 
@@ -551,7 +565,9 @@ typedef enum scaler_reason {
         SCALER_REASON_CANCELLED     = 9,
         SCALER_REASON_CLIENT        = 10, /* the client was closed or gave up on its scheduler */
         SCALER_REASON_NOT_STARTED   = 11, /* the command could not be started; code is the errno */
-        SCALER_REASON_KEY           = 12  /* another task has its key, and is not the same; code is SCALER_E_EXISTS */
+        /* not in 0.1.0 */
+        SCALER_REASON_KEY           = 12, /* another task has its key, and is not the same; code is SCALER_E_EXISTS */
+        SCALER_REASON_WOULD_DEADLOCK = 13 /* it fits only into what those hold who wait for it; the text names them */
 } scaler_reason;
 
 /* [any] The name in small letters: "worker_died".  Lends, forever. */

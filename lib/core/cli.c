@@ -182,6 +182,8 @@ static void dispatch(struct sc_cli *c, const struct sc_event *ev, struct sc_out 
                 on_application(c, ev, out);
                 break;
         case SC_EV_BACK:
+        case SC_EV_WAITS:
+        case SC_EV_WAKES:
         case SC_EV_RAN:
         case SC_EV_OUTPUT:
         case SC_EV_DRAIN:

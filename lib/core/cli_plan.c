@@ -28,7 +28,7 @@ static struct sc_cli_row *row_of(struct sc_cli_plan *plan)
 size_t sc_cli_plan_size(const struct sc_plan *plan)
 {
         return plan ? sizeof(struct sc_cli_plan) + sc_cli_graph_size(plan) + plan->needs.len + plan->tag.len +
-                              plan->retry_on.len + plan->key.len
+                              plan->retry_on.len + plan->parent.len + plan->key.len
                     : 0;
 }
 
@@ -63,6 +63,7 @@ void sc_cli_plan_keep(const struct sc_cli *c, struct sc_cli_row *row, const stru
         kept->plan.needs    = keep(&at, plan->needs);
         kept->plan.tag      = keep(&at, plan->tag);
         kept->plan.retry_on = keep(&at, plan->retry_on);
+        kept->plan.parent   = keep(&at, plan->parent);
         kept->plan.key      = keep(&at, plan->key);
 }
 

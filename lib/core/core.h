@@ -38,6 +38,8 @@ enum sc_event_kind {
         SC_EV_RAN,      /* a run is over: `run`, `outcome` */
         SC_EV_OUTPUT,   /* a run printed: `run`, `stream`, `bytes`; one at a time, the next after SC_FX_READ_MORE */
         SC_EV_BACK,     /* a run has not begun and will not: `run`, for which SC_FX_TAKE_BACK asked */
+        SC_EV_WAITS,    /* a run's thread waits for others: `run`; once, until SC_FX_RESUME */
+        SC_EV_WAKES,    /* what it waits for has come: `run` */
         /* worker and scheduler */
         SC_EV_DRAIN,    /* take nothing more, give queued runs back, finish running ones, then BYE; `count`: what runs
                          * after so many milliseconds is let go of; 0: nothing ever.  Again: the earlier one counts */
@@ -77,7 +79,9 @@ enum sc_effect_kind {
         SC_FX_RUN,       /* msg.assign: start it as soon as a slot is free, which may be now */
         SC_FX_TAKE_BACK, /* run: unless it has begun, it shall not; then SC_EV_BACK comes before any other event */
         SC_FX_STOP,      /* run, status = enum sc_stop_how */
-        SC_FX_READ_MORE  /* run: the next SC_EV_OUTPUT is welcome */
+        SC_FX_READ_MORE, /* run: the next SC_EV_OUTPUT is welcome */
+        SC_FX_PARK,      /* run: it waits, and its slot is another one's */
+        SC_FX_RESUME     /* run: it goes on, with a slot; status SC_E_FULL: it had kept it, for too many wait */
 };
 
 enum { SC_NOTE_ERROR = 2, SC_NOTE_WARN = 3, SC_NOTE_INFO = 4 }; /* levels of a note: those of scaler.h */

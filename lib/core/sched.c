@@ -239,6 +239,8 @@ static void on_worker_msg(struct sc_sched *s, struct sched_link *l, const struct
         case SC_MSG_STARTED: sc_sched_on_started(s, w, &m->about); break;
         case SC_MSG_RETURNED: sc_sched_on_returned(s, w, &m->about, out); break;
         case SC_MSG_DONE: sc_sched_on_done(s, l, &m->done, out); break;
+        case SC_MSG_WAITING: sc_sched_on_waiting(s, l, &m->about, out); break;
+        case SC_MSG_RESUMED: sc_sched_on_resumed(s, w, &m->about); break;
         case SC_MSG_OUTPUT: sc_sched_on_output(s, w, &m->output, out); break;
         case SC_MSG_LEAVE: sc_sched_leaves(s, w); break;
         default: SC_UNREACHABLE();
@@ -334,6 +336,8 @@ static void handle(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         case SC_EV_QUERY:
         case SC_EV_CLOSE:
         case SC_EV_BACK:
+        case SC_EV_WAITS:
+        case SC_EV_WAKES:
         case SC_EV_RAN:
         case SC_EV_OUTPUT: SC_UNREACHABLE();
         }
@@ -377,12 +381,14 @@ void sc_sched_step(struct sc_sched *s, const struct sc_event *ev, struct sc_out 
         sc_sched_orphans_expire(s, out);
         sc_sched_claims_wake(s, out);
         sc_sched_plans_run(s, out); /* what has come back too late is not placed again */
+        sc_sched_families_todo(s, out);
         sc_sched_keys_run(s, out);
         pass_on(s, out);
         sc_sched_place(s, out);
         sc_sched_balance(s, out);
         sc_sched_grants_round(s, out);
         sc_sched_drains_run(s, out);
+        s->more = s->more || !sc_list_empty(&s->families_todo);
 }
 
 sc_ns sc_sched_deadline(const struct sc_sched *s)
@@ -396,6 +402,8 @@ sc_ns sc_sched_deadline(const struct sc_sched *s)
         if (!sc_list_empty(&s->lost_clients))
                 at = sc_ns_min(at, SC_CONTAINER(s->lost_clients.next, struct sched_client, lost)->grace_at);
         if (s->claims.head != SCHED_NONE)
+                at = sc_ns_min(at, s->claim_end);
+        if (s->stray != SCHED_NONE)
                 at = sc_ns_min(at, s->claim_end);
         if (s->orphans.head != SCHED_NONE)
                 at = sc_ns_min(at, sc_ns_add(sc_sched_row(s, s->orphans.head)->since, s->opt.client_grace));
@@ -448,6 +456,7 @@ static void lists_init(struct sc_sched *s)
                 &s->touched, &s->todo_workers, &s->todo_clients, &s->lost_clients,
                 &s->hungry,  &s->dead_workers, &s->dead_clients, &s->idle_tallies, &s->bulks,
                 &s->lowering,
+                &s->families_todo,
         };
         for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
                 sc_list_init(lists[i]);
@@ -478,6 +487,8 @@ struct sc_sched *sc_sched_create(struct sc_mem *mem, const struct sc_sched_optio
         sc_map_init(&s->attempts, mem);
         sc_heap_init(&s->roomy, mem, sc_sched_crew_roomier, sc_sched_crew_moved);
         s->rested_at = SC_NEVER;
+        s->stray     = SCHED_NONE;
+        sc_map_init(&s->limbo, mem);
         sc_sched_drains_init(s);
         sc_sched_tasks_init(s);
         if (sc_sched_sets_init(s) && sc_sched_tenants_init(s))
@@ -517,6 +528,7 @@ void sc_sched_destroy(struct sc_sched *s)
         sc_sched_drains_fini(s);
         sc_sched_keys_fini(s);
         sc_sched_rows_fini(s);
+        sc_sched_families_fini(s);
         sc_sched_edges_fini(s);
         sc_mem_release(s->mem, s->inputs, s->inputs_cap * sizeof *s->inputs);
         sc_mem_release(s->mem, s->told, s->told ? SC_EFFECTS_MAX * sizeof *s->told : 0);

@@ -256,7 +256,7 @@ bool sc_sched_fits_without(const struct sc_sched *s, const struct sched_worker *
                            const struct sched_set *without)
 {
         const struct sched_runs *runs    = sc_sched_runs(w, without->self);
-        const uint64_t           holders = runs ? runs->holders : 0;
+        const uint64_t           holders = runs ? runs->holders - runs->parked : 0;
         if (w->held - holders >= w->slots)
                 return false;
         if (s->opt.allocate == SC_ALLOCATE_CAPABILITY)
@@ -346,6 +346,64 @@ void sc_sched_runs_join(struct sc_sched *s, struct sched_worker *w, const struct
         w->assigned++;
         if (sc_sched_fits(s, w, set))
                 hold(s, w, runs, true);
+        if (!w->gone)
+                s->excess += waiting(w) - before;
+}
+
+/* ---- runs that wait ----------------------------------------------------------------------------*/
+
+bool sc_sched_is_cpu(const struct sched_amount *amount)
+{
+        const struct sched_amount cpu = amount_of((struct sc_view){ "cpu", 3 }, 0);
+        return is_same_name(amount, &cpu);
+}
+
+uint64_t sc_sched_offered(const struct sched_crew *crew, const struct sched_amount *need)
+{
+        const uint32_t at = offer_of(crew, need, 0);
+        return at < crew->offer_count ? crew->offers[at].thousandths : 0;
+}
+
+static void move_cpu(struct sched_worker *w, const struct sched_set *set, bool more)
+{
+        for (uint32_t i = 0; i < set->count; i++) {
+                if (!sc_sched_is_cpu(&set->amount[i]))
+                        continue;
+                const uint32_t at  = offer_of(w->crew, &set->amount[i], 0);
+                const uint64_t cpu = set->amount[i].thousandths;
+                w->used[at] += more ? cpu : 0 - cpu;
+        }
+}
+
+void sc_sched_runs_park(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set)
+{
+        struct sched_runs *runs   = sc_sched_runs(w, set->self);
+        const uint32_t     before = waiting(w);
+        SC_ASSERT(runs && runs->assigned > runs->parked);
+        if (runs->holders == runs->parked)
+                hold(s, w, runs, true); /* whoever waits has begun, whatever we thought */
+        runs->parked++;
+        w->assigned--;
+        w->held--;
+        move_cpu(w, set, false);
+        if (w->held < w->assigned)
+                promote(s, w);
+        if (!w->gone)
+                s->excess += waiting(w) - before;
+}
+
+/* Its slot may have been given to another that we thought would begin there, and which goes on waiting. */
+void sc_sched_runs_unpark(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set)
+{
+        struct sched_runs *runs   = sc_sched_runs(w, set->self);
+        const uint32_t     before = waiting(w);
+        SC_ASSERT(runs && runs->parked > 0);
+        runs->parked--;
+        w->assigned++;
+        w->held++;
+        move_cpu(w, set, true);
+        if (w->held > w->slots && w->runs->holders > 0)
+                hold(s, w, w->runs, false);
         if (!w->gone)
                 s->excess += waiting(w) - before;
 }

@@ -166,7 +166,7 @@ static uint32_t feed(struct sc_sched *s, const struct sched_crew *crew, struct d
         uint32_t looks = 0;
         for (bool found = true; *more && (found || crew->mixed > 0) && looks < crew->roomy.len && looks < LOOKS_CREW;) {
                 struct sched_worker *idle  = crew->roomy.at[looks++];
-                const uint32_t       slots = idle->slots - idle->held;
+                const uint32_t       slots = idle->slots > idle->held ? idle->slots - idle->held : 0;
                 const uint32_t       known = slots < *out_there ? slots : *out_there;
                 *out_there -= known;
                 if (slots == known)

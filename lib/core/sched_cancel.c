@@ -118,6 +118,8 @@ void sc_sched_stop(struct sc_sched *s, struct sched_task *t, bool force, struct 
 {
         bool first = t->state != SC_STATE_CANCELLING;
         sc_sched_move(s, t, SC_MOVE_CANCEL);
+        if (t->child != SCHED_NONE)
+                sc_sched_family_stop(s, t, force);
         if (sc_sched_worker(s, t->worker)->gone)
                 return; /* it is on the list of what its worker loses, and ends there */
         if (first || (force && !(t->flags & SCHED_FORCED)))

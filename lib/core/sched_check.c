@@ -37,7 +37,9 @@ static void row_check(const struct sc_sched *s, const struct sched_task *t)
         SC_ASSERT((state == SC_STATE_ORPHAN) <= (t->lane == SCHED_NONE));
         SC_ASSERT(t->lane != SCHED_NONE || state == SC_STATE_ORPHAN || state == SC_STATE_ENDED ||
                   state == SC_STATE_KEPT || t->kind == SC_TASK_GRAPH);
-        SC_ASSERT(t->lane == SCHED_NONE || sc_sched_lane(s, t->lane)->client->self == t->client);
+        SC_ASSERT(t->lane == SCHED_NONE || (t->spec_flags & SCHED_CHILD) ||
+                  sc_sched_lane(s, t->lane)->client->self == t->client);
+        SC_ASSERT(t->child == SCHED_NONE || state == SC_STATE_READY || held || (t->flags & SCHED_MARKED));
         SC_ASSERT(state != SC_STATE_READY || !(t->flags & SCHED_BLOCKED));
         SC_ASSERT(state == SC_STATE_ORPHAN || sc_sched_client(s, t->client)->id == t->id.hi);
         SC_ASSERT(t->losses < s->opt.losses_max || state == SC_STATE_ENDED || state == SC_STATE_KEPT);
@@ -95,7 +97,7 @@ static struct census rows_check(const struct sc_sched *s)
 static uint32_t held_check(const struct sc_sched *s, const struct sched_worker *w)
 {
         const struct sched_queue *const queues[] = { &w->started, &w->unstarted };
-        uint32_t                        recalling = 0, alone = 0;
+        uint32_t                        recalling = 0, alone = 0, waiting = 0;
         for (size_t q = 0; q < 2; q++) {
                 sc_sched_queue_check(s, queues[q], SCHED_AT);
                 for (uint32_t at = queues[q]->head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_AT].next) {
@@ -103,15 +105,16 @@ static uint32_t held_check(const struct sc_sched *s, const struct sched_worker *
                         SC_ASSERT(t->worker == w->self);
                         SC_ASSERT(((t->flags & SCHED_STARTED) != 0) == (q == 0));
                         recalling += t->state == SC_STATE_RECALLING;
-                        alone += (t->flags & SCHED_ALONE) != 0;
+                        alone += (t->flags & SCHED_ALONE) && t->waits == SCHED_AWAKE;
+                        waiting += t->waits != SCHED_AWAKE;
                 }
         }
         SC_ASSERT(w->recalling == recalling);
-        SC_ASSERT(w->alone == (alone == 1) && alone <= 1);
-        SC_ASSERT(!w->alone || w->assigned == 1);
-        SC_ASSERT(w->assigned == w->started.len + w->unstarted.len + w->kept);
+        SC_ASSERT(w->alone == alone && w->waiting == waiting);
+        SC_ASSERT(!w->alone || w->assigned == 1 || w->has_waited);
+        SC_ASSERT(w->assigned == w->started.len + w->unstarted.len + w->kept - w->waiting);
         SC_ASSERT(w->kept == 0 || !w->gone);
-        return w->assigned - w->kept;
+        return w->assigned - w->kept + w->waiting;
 }
 
 static void worker_check(const struct sc_sched *s, const struct sched_worker *w)
@@ -273,6 +276,7 @@ void sc_sched_check(const struct sc_sched *s)
         sc_sched_check_amounts(s);
         bulks_check(s);
         sc_sched_graph_check(s);
+        sc_sched_families_check(s);
         sc_sched_attempts_check(s);
         sc_sched_drains_check(s);
 }

@@ -173,9 +173,20 @@ static void client_share_check(const struct sc_sched *s, const struct sched_clie
                                uint32_t *running)
 {
         uint32_t waiting = 0, held = 0;
+        for (uint32_t i = 0; i < s->made && c->guests > 0; i++) { /* those of others too */
+                const struct sched_task *t = sc_sched_row(s, i);
+                if (t->state == SC_STATE_FREE || t->lane == SCHED_NONE || sc_sched_lane(s, t->lane)->client != c ||
+                    t->client == c->self)
+                        continue;
+                waiting += t->state == SC_STATE_READY;
+                held += sc_task_is_held(t->state) && t->waits == SCHED_AWAKE;
+        }
         for (uint32_t at = c->mine.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_MINE].next) {
-                waiting += sc_sched_row(s, at)->state == SC_STATE_READY;
-                held += sc_task_is_held(sc_sched_row(s, at)->state);
+                const struct sched_task *t = sc_sched_row(s, at);
+                if (t->lane != SCHED_NONE && sc_sched_lane(s, t->lane)->client != c)
+                        continue;
+                waiting += t->state == SC_STATE_READY;
+                held += sc_task_is_held(t->state) && t->waits == SCHED_AWAKE;
         }
         share_check(&c->share, waiting, held);
         *ready += waiting;
@@ -235,18 +246,20 @@ void sc_sched_check_lanes(const struct sc_sched *s)
 static void runs_check(const struct sc_sched *s, const struct sched_worker *w, const struct sched_runs *runs)
 {
         const struct sched_queue *const queues[] = { &w->started, &w->unstarted };
-        uint32_t                        assigned = 0, recalling = 0, started = 0;
+        uint32_t                        assigned = 0, recalling = 0, started = 0, parked = 0;
         for (size_t q = 0; q < 2; q++) {
                 for (uint32_t at = queues[q]->head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_AT].next) {
                         const struct sched_task *t    = sc_sched_row(s, at);
                         const bool               mine = sc_sched_set_of(s, t)->self == runs->set;
-                        assigned += mine;
+                        assigned += mine && t->waits != SCHED_PARKED;
+                        parked += mine && t->waits == SCHED_HOLDS;
                         recalling += mine && t->state == SC_STATE_RECALLING;
-                        started += mine && q == 0;
+                        started += mine && q == 0 && t->waits != SCHED_PARKED;
                 }
         }
         assigned += runs->set == 0 ? w->kept : 0; /* what those need whose task has ended is not known any more */
         SC_ASSERT(runs->started == started + (runs->set == 0 ? w->kept : 0));
+        SC_ASSERT(runs->parked == parked && parked <= runs->holders);
         SC_ASSERT(runs->assigned == assigned && runs->recalling == recalling && runs->holders <= assigned);
         SC_ASSERT(runs->assigned == runs->holders || !sc_sched_fits(s, w, sc_sched_set(s, runs->set)));
         SC_ASSERT(assigned > 0 || runs == w->runs);
@@ -262,7 +275,8 @@ static uint64_t used_of(const struct sc_sched *s, const struct sched_worker *w, 
                         bool same = true;
                         for (int n = 0; n < 4; n++)
                                 same = same && set->amount[k].name[n] == offer->name[n];
-                        used += same ? w->runs[i].holders * set->amount[k].thousandths : 0;
+                        const uint32_t hold = w->runs[i].holders - (sc_sched_is_cpu(offer) ? w->runs[i].parked : 0);
+                        used += same ? hold * set->amount[k].thousandths : 0;
                 }
         }
         return used;
@@ -273,13 +287,14 @@ static void worker_check(const struct sc_sched *s, const struct sched_worker *w)
         uint32_t held = 0;
         for (uint32_t i = 0; i < w->runs_len; i++) {
                 runs_check(s, w, &w->runs[i]);
-                held += w->runs[i].holders;
+                held += w->runs[i].holders - w->runs[i].parked;
         }
-        SC_ASSERT(w->held == held && held <= w->slots && w->runs_len <= w->runs_cap && w->runs[0].set == 0);
+        SC_ASSERT(w->held == held && (held <= w->slots || w->has_waited));
+        SC_ASSERT(w->runs_len <= w->runs_cap && w->runs[0].set == 0);
         for (uint32_t i = 0; i < w->crew->offer_count; i++) {
                 const bool counted = s->opt.allocate != SC_ALLOCATE_CAPABILITY;
                 SC_ASSERT(w->used[i] == (counted ? used_of(s, w, &w->crew->offers[i]) : 0));
-                SC_ASSERT(w->used[i] <= w->crew->offers[i].thousandths);
+                SC_ASSERT(w->used[i] <= w->crew->offers[i].thousandths || w->has_waited);
         }
 }
 

@@ -161,7 +161,7 @@ static bool is_of(const struct sched_client *c, struct sc_view tenant)
 /* Whose rows are still here stays with the tenant they are of. */
 static bool tenant_change(struct sc_sched *s, struct sched_client *c, struct sc_view name)
 {
-        if (is_of(c, name) || c->mine.len > 0)
+        if (is_of(c, name) || c->mine.len + c->guests > 0)
                 return true;
         struct sched_tenant *tenant = sc_sched_tenant_take(s, name);
         if (!tenant)
@@ -199,6 +199,8 @@ bool sc_sched_client_up(struct sc_sched *s, struct sched_link *l, const struct s
         share_change(s, c, hello);
         s->client_links++;
         sc_list_remove(&c->lost);
+        if (c->doomed && c->mine.len == 0)
+                todo(s, c);
         if (c->doomed)
                 return true; /* welcomed as a stranger once all that was its is gone */
         sc_sched_grant_first(s, c, out);
@@ -370,7 +372,7 @@ void sc_sched_clients_todo(struct sc_sched *s, struct sc_out *out)
                 if (!todo_one(s, c, out))
                         return;
                 sc_list_remove(&c->todo);
-                if (c->mine.len == 0 && c->link == 0)
+                if (c->mine.len == 0 && c->link == 0 && c->guests == 0)
                         forget(s, c);
         }
 }

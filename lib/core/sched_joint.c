@@ -91,7 +91,7 @@ static void take_run(struct sc_sched *s, struct sched_task *t, struct sched_plan
                 sc_sched_mark_started(s, t);
         t->flags |= flags & (SCHED_ALONE | SCHED_FORCED);
         if (flags & SCHED_ALONE)
-                w->alone = true;
+                w->alone++;
         if (next != SCHED_NONE)
                 sc_sched_queue_before(s, flags & SCHED_STARTED ? &w->started : &w->unstarted, SCHED_AT, t,
                                       sc_sched_row(s, next));
@@ -108,8 +108,11 @@ static void hand_over(struct sc_sched *s, struct sched_key *k, struct sched_task
         const uint32_t           worker = from->worker, next = from->link[SCHED_AT].next;
         struct sched_plan       *old = sc_sched_plan(from), *plan = sc_sched_plan(to);
         const bool               claim = state == SC_STATE_BACKOFF && old->wake_at == SC_NEVER;
+        const uint8_t            waits  = sc_task_is_held(state) ? from->waits : SCHED_AWAKE;
+        const uint32_t           family = sc_task_is_held(state) ? from->child : SCHED_NONE;
         const sc_ns              wake = old->wake_at, limit = old->limit_at, held_since = from->held_since;
         SC_ASSERT(k->leader == from->self && to->state == SC_STATE_JOINED);
+        sc_sched_family_pass(s, from, to);
         sc_sched_move(s, from, SC_MOVE_JOIN);
         if (state == SC_STATE_BACKOFF && old->retried == 0)
                 old->wake_at = wake; /* it may lead again */
@@ -130,6 +133,9 @@ static void hand_over(struct sc_sched *s, struct sched_key *k, struct sched_task
                 plan->queue_at = plan->wake_at = SC_NEVER;
         if (sc_task_is_held(state)) {
                 take_run(s, to, plan, worker, flags, next, state == SC_STATE_RECALLING);
+                to->child = family;
+                if (waits != SCHED_AWAKE)
+                        sc_sched_park(s, to);
                 to->held_since = held_since;
         } else if (state == SC_STATE_BACKOFF && plan->retried > 0) {
                 plan->wake_at = wake;

@@ -62,7 +62,7 @@ enum sched_takes sc_sched_takes(const struct sc_sched *s, const struct sched_wor
         if (w->assigned - w->held + w->slots >= w->credit)
                 return SCHED_NOT; /* the rest of its credit is for the slots that are free */
         const struct sched_runs *runs = sc_sched_runs(w, c->set->self);
-        return runs && runs->holders > 0 ? SCHED_BEHIND : SCHED_NOT;
+        return runs && runs->holders > runs->parked ? SCHED_BEHIND : SCHED_NOT;
 }
 
 static void enter_room(struct sc_sched *s, struct sched_worker *w)
@@ -121,7 +121,7 @@ void sc_sched_worker_gained(struct sc_sched *s, struct sched_worker *w)
 static bool is_busy(const struct sc_sched *s)
 {
         return s->count[SC_STATE_ASSIGNED] + s->count[SC_STATE_RECALLING] + s->count[SC_STATE_CANCELLING] +
-               s->count[SC_STATE_ENDED] > 0;
+               s->count[SC_STATE_ENDED] > s->waiting;
 }
 
 static bool may_place(struct sc_sched *s, const struct sc_out *out)
@@ -164,7 +164,8 @@ static void assign(struct sc_sched *s, struct sched_worker *w, uint32_t row, boo
         struct sc_assign *m = &sc_out_send(out, w->link, SC_MSG_ASSIGN)->assign;
         *m = (struct sc_assign){ .task = sc_sched_work_name(t), .run = t->run, .attempt = t->attempt };
         m->spec = (struct sc_spec){
-                .kind = t->kind, .flags = t->spec_flags, .priority = lane->priority, .retries = t->retries,
+                .kind = t->kind, .flags = t->spec_flags & (uint8_t)~SCHED_CHILD, .priority = lane->priority,
+                .retries = t->retries,
                 .timeout_ms = plan ? plan->timeout_ms : 0,
                 .function = { f->name, f->name_len }, .body = sc_sched_body(t), .plan = lane->class->set->plan,
         };
@@ -218,7 +219,7 @@ static void assign_alone(struct sc_sched *s, struct sched_worker *w, const struc
 {
         uint32_t row = lane->alone;
         sc_sched_row(s, row)->flags |= SCHED_ALONE;
-        w->alone = true;
+        w->alone++;
         assign(s, w, row, true, out);
 }
 

@@ -84,6 +84,8 @@ enum { /* flags of a row */
         SCHED_INNER    = 1 << 15  /* nobody waits for its result but other tasks */
 };
 
+enum { SCHED_CHILD = 1 << 7 }; /* in spec_flags: a run submitted it; its block has a nest until it ends */
+
 enum sched_words {
         SCHED_WORDS_NONE,
         SCHED_WORDS_MEMORY,
@@ -93,6 +95,8 @@ enum sched_words {
         SCHED_WORDS_OVERDUE_QUEUED,
         SCHED_WORDS_OVERDUE_BACKOFF,
         SCHED_WORDS_OVERDUE_RUN,
+        SCHED_WORDS_PARENT,
+        SCHED_WORDS_OWN_KEY,
         SCHED_WORDS_SHARED,     /* the block is an answer that others have, too */
         SCHED_WORDS_DEPENDENCY, /* from here on `order` and `root_reason` say whose end it was */
         SCHED_WORDS_DEPENDENCY_CANCELLED
@@ -110,7 +114,7 @@ struct sched_task {
         };
         uint32_t          block_size, self, lane, worker, client;
         struct sched_pair link[SCHED_PAIRS];
-        uint32_t          child; /* in a heap of ready rows; or next of those that are marked */
+        uint32_t          child; /* in a heap of ready rows; next of those that are marked; at a worker: the family */
         uint32_t          chain; /* next of the same bucket */
         uint32_t          asks;  /* who waits for the end of a cancel */
         uint32_t          edges; /* first of the chain of those who wait for its end */
@@ -129,7 +133,12 @@ struct sched_task {
                 uint32_t root_reason; /* ended */
         };
         uint16_t          flags;
-        uint8_t           losses, state, kind, spec_flags, reason, words;
+        uint8_t           losses, state, kind, spec_flags;
+        union {
+                uint8_t reason; /* ended */
+                uint8_t waits;  /* at a worker: enum sched_waits */
+        };
+        uint8_t           words;
 };
 
 /* What few tasks ask for.  Times that are not pending, or are met, are SC_NEVER. */
@@ -194,6 +203,7 @@ struct sched_set {
  * them in place of some that were to hold. */
 struct sched_runs {
         uint32_t set, assigned, holders, recalling, started;
+        uint32_t parked; /* of the holders: they wait for tasks of their own, without slot and cpu */
 };
 
 /* Workers that offer the same: functions and amounts. */
@@ -322,12 +332,13 @@ struct sched_worker {
         sc_link_id         link; /* 0: gone */
         uint32_t           self, slots, credit, recalling;
         uint32_t           credit_most; /* that it ever told; more would be nonsense to it */
-        uint32_t           assigned; /* runs it has: those of rows, and `kept` */
+        uint32_t           assigned; /* runs it has: those of rows, and `kept`, but not those that wait */
+        uint32_t           waiting;  /* for tasks of their own */
         uint32_t           kept;     /* runs it has not answered for, whose tasks ended without it */
         struct sched_queue started, unstarted;
         struct sched_crew *crew;
         struct sched_runs *runs; /* the first set's stand first */
-        uint32_t           runs_len, runs_cap;
+        uint32_t           runs_len, runs_cap, runs_base; /* base: capacity without any that wait */
         uint32_t           held; /* runs that hold amounts */
         uint64_t           there; /* a bit for each set with runs here, modulo 64 */
         uint64_t          *used; /* of each offer */
@@ -335,7 +346,9 @@ struct sched_worker {
         uint32_t           reserved; /* emptied for the last chance of this class, or SCHED_NONE */
         size_t             position; /* in the heap of those of its crew with room */
         uint32_t           suspects; /* gone: oldest unreported runs still to be charged */
-        bool               gone, orderly, spared, joining, alone, touched;
+        uint32_t           alone;    /* runs that have their last chance, and do not wait */
+        bool               gone, orderly, spared, joining, touched;
+        bool               has_waited; /* some run has, so for moments more is going on than there are slots */
         bool               leaves;   /* SC_FEATURE_LEAVE */
         bool               draining; /* it is to leave, and gets nothing more */
         struct sched_leave leave;
@@ -389,6 +402,7 @@ struct sched_client {
         sc_ns              since, grace_at;
         struct sc_list     todo, hungry, lost;
         struct sc_list     bulks; /* those that walk `mine` */
+        uint32_t           guests; /* rows of others in its lanes: what its tasks submit */
         uint8_t            name_len;
         char               name[SC_NAME_MAX + 1];
 };
@@ -429,6 +443,11 @@ struct sc_sched {
         uint32_t            releasing; /* how many rows that are */
         struct sc_list      graphs;    /* with something to do */
         uint32_t            sweeps;
+        struct sched_table  families;
+        struct sc_map       limbo;         /* families whose worker cannot be heard, by row */
+        struct sc_list      families_todo; /* with an errand */
+        uint32_t            stray;         /* first row whose run's worker has not claimed it yet */
+        uint32_t            waiting, waiting_needy; /* runs that do; those that hold something meanwhile */
         struct sc_map       keys;      /* by the first half of their ids */
         struct sc_list      keys_todo, keys_kept, answers;
         uint32_t            kept_count;

@@ -5,6 +5,7 @@
 #ifndef SC_SCHED_STATE_H
 #define SC_SCHED_STATE_H
 
+#include "sched_family.h"
 #include "sched_rows.h"
 
 /* ---- sched.c -----------------------------------------------------------------------------------*/
@@ -58,9 +59,10 @@ static inline struct sched_answer *sc_sched_answer(const struct sched_task *t)
 /* What heads the block, before the plan: a node, a graph, or nothing. */
 static inline size_t sc_sched_head_size(const struct sched_task *t)
 {
+        const size_t nest = t->spec_flags & SCHED_CHILD ? sizeof(struct sched_nest) : 0;
         if (!(t->flags & SCHED_NODE))
-                return 0;
-        return t->kind == SC_TASK_GRAPH ? sizeof(struct sched_graph) : sizeof(struct sched_node);
+                return nest;
+        return t->kind == SC_TASK_GRAPH ? sizeof(struct sched_graph) : sizeof(struct sched_node) + nest;
 }
 
 static inline struct sched_class *sc_sched_class(const struct sc_sched *s, uint32_t index)
@@ -214,6 +216,11 @@ struct sched_set *sc_sched_set_of(const struct sc_sched *s, const struct sched_t
 void sc_sched_claim(const struct sc_sched *s, struct sched_worker *w, const struct sched_set *set, bool more);
 void sc_sched_runs_join(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set, bool started);
 void sc_sched_runs_leave(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set, bool started);
+/* A run of a set that is not the first comes to wait, or goes on: of what it needs it gives back cpu alone. */
+void sc_sched_runs_park(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set);
+void sc_sched_runs_unpark(struct sc_sched *s, struct sched_worker *w, const struct sched_set *set);
+bool     sc_sched_is_cpu(const struct sched_amount *amount);
+uint64_t sc_sched_offered(const struct sched_crew *crew, const struct sched_amount *need); /* 0: not at all */
 
 /* ---- sched_crew.c ------------------------------------------------------------------------------*/
 

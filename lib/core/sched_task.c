@@ -85,6 +85,8 @@ static void body_drop(struct sc_sched *s, struct sched_task *t)
                 if (plan->owner)
                         sc_sched_owner_leaves(s, t, plan->owner);
         }
+        if (t->spec_flags & SCHED_CHILD)
+                sc_sched_nest_drop(s, t);
         if (t->flags & SCHED_NODE)
                 node_drop(s, t);
         block_drop(s, t);
@@ -163,6 +165,8 @@ void sc_sched_outcome(const struct sched_task *t, struct sc_outcome *out)
                 [SCHED_WORDS_OVERDUE_QUEUED]  = "its deadline came while it waited for a worker",
                 [SCHED_WORDS_OVERDUE_BACKOFF] = "its deadline came while it waited for its time",
                 [SCHED_WORDS_OVERDUE_RUN]     = "its deadline came while a worker had it",
+                [SCHED_WORDS_OWN_KEY]         = "would deadlock: it has the key of a task that may wait for it",
+                [SCHED_WORDS_PARENT]          = "cancelled: the run that submitted it is over",
                 [SCHED_WORDS_DEPENDENCY]      = "a task that it depends on did not succeed",
                 [SCHED_WORDS_DEPENDENCY_CANCELLED] = "a task that it depends on was cancelled",
         };
@@ -197,8 +201,12 @@ static void release(struct sc_sched *s, struct sched_task *t)
                         s->grants_freed = true; /* it may be lent more now: see sched_grant.c */
                 if (c->mine.len == 0 && (c->doomed || c->link == 0) && sc_list_empty(&c->todo))
                         sc_list_add_tail(&s->todo_clients, &c->todo);
-                if (t->lane != SCHED_NONE)
+                if (t->lane != SCHED_NONE) {
+                        struct sched_client *owner = sc_sched_lane(s, t->lane)->client;
                         sc_sched_lane_drop(s, sc_sched_lane(s, t->lane));
+                        if (owner != c)
+                                sc_sched_guest_left(s, owner);
+                }
         }
         sc_sched_row_free(s, t);
 }
@@ -246,8 +254,11 @@ static void leave(struct sc_sched *s, struct sched_task *t, enum sc_task_state t
                 sc_sched_queue_remove(s, open_of(s, t), SCHED_AT, t);
         if (t->state == SC_STATE_JOINED)
                 sc_sched_joined_remove(s, t);
-        if (sc_task_is_held(t->state) && !sc_task_is_held(to))
+        if (sc_task_is_held(t->state) && !sc_task_is_held(to)) {
+                if (t->child != SCHED_NONE)
+                        sc_sched_family_leaves(s, t, to);
                 sc_sched_detach(s, t);
+        }
 }
 
 static void enter(struct sc_sched *s, struct sched_task *t, enum sc_task_state from)
@@ -298,6 +309,8 @@ void sc_sched_move(struct sc_sched *s, struct sched_task *t, enum sc_task_move m
                 s->count[to]++;
         t->state = (uint8_t)to;
         enter(s, t, from);
+        if (s->limbo.len > 0)
+                sc_sched_family_moved(s, t, move);
 }
 
 /* ---- ends --------------------------------------------------------------------------------------*/
@@ -419,7 +432,8 @@ static const char *spec_fault(const struct sc_spec *spec)
                 return "a task's body that is too big";
         if (spec->priority < -SC_PRIORITY_MAX || spec->priority > SC_PRIORITY_MAX)
                 return "a priority out of bounds";
-        return sc_sched_plan_fault(spec->plan);
+        const char *fault = sc_sched_parent_fault(spec);
+        return fault ? fault : sc_sched_plan_fault(spec->plan);
 }
 
 static const char *submit_fault(const struct sc_sched *s, const struct sc_submit *m)
@@ -445,14 +459,15 @@ static void unreserve(struct sc_sched *s, struct reserved *r)
         sc_sched_joint_cancel(s, &r->joint);
 }
 
-/* All that can fail for want of memory, before anything is changed. */
-static bool reserve(struct sc_sched *s, struct sched_client *c, const struct sc_spec *spec, struct sc_view needs,
+/* All that can fail for want of memory, before anything is changed.  `owner` is whose task it counts as. */
+static bool reserve(struct sc_sched *s, struct sched_client *owner, const struct sc_spec *spec, struct sc_view needs,
                     struct reserved *r)
 {
         const size_t plan  = sc_sched_plan_size(spec);
         const bool   keyed = sc_sched_is_keyed(spec); /* then the body is the key's */
         *r                 = (struct reserved){
-                .size = plan + sc_sched_node_size(spec) + sc_sched_constants_size(spec) + (keyed ? 0 : spec->body.len)
+                .size = plan + sc_sched_node_size(spec) + sc_sched_nest_size(spec) + sc_sched_constants_size(spec) +
+                        (keyed ? 0 : spec->body.len)
         };
         if (plan > 0 && !sc_heap_reserve(&s->plans, s->plan_count + 1u))
                 return false;
@@ -463,10 +478,10 @@ static bool reserve(struct sc_sched *s, struct sched_client *c, const struct sc_
                 return false;
         if (spec->kind == SC_TASK_GRAPH)
                 return true;
-        r->lane = sc_sched_lane_take(s, c, spec, needs, &r->full);
+        r->lane = sc_sched_lane_take(s, owner, spec, needs, &r->full);
         if (r->full)
                 return true;
-        if (r->lane && (!keyed || sc_sched_joint_reserve(s, c, spec, needs, &r->joint)))
+        if (r->lane && (!keyed || sc_sched_joint_reserve(s, owner, spec, needs, &r->joint)))
                 return true;
         unreserve(s, r);
         return false;
@@ -474,9 +489,9 @@ static bool reserve(struct sc_sched *s, struct sched_client *c, const struct sc_
 
 /* A new row, or an orphan that becomes this client's task. */
 static void fill(struct sc_sched *s, struct sched_task *t, struct sched_client *c, const struct sc_spec *spec,
-                 struct sched_joint *joint)
+                 const struct sched_parent *parent, struct sched_joint *joint)
 {
-        t->order      = sc_sched_order(0, ++s->order);
+        t->order      = sc_sched_order(parent->depth, ++s->order);
         t->since      = s->now;
         t->client     = c->self;
         t->kind       = spec->kind;
@@ -484,6 +499,8 @@ static void fill(struct sc_sched *s, struct sched_task *t, struct sched_client *
         t->retries    = spec->retries;
         if (sc_sched_node_size(spec) > 0)
                 t->flags |= SCHED_NODE;
+        if (sc_sched_nest_size(spec) > 0)
+                sc_sched_nest_fill(s, t, spec, parent);
         if (sc_sched_plan_size(spec) > 0)
                 sc_sched_plan_fill(s, t, spec);
         if (sc_sched_is_keyed(spec))
@@ -510,7 +527,8 @@ static void adopt(struct sc_sched *s, struct sched_task *t, uint64_t held_epoch,
         if (t->flags & SCHED_STARTED)
                 sc_sched_mark_started(s, t);
         sc_sched_plan_moved(s, t, SC_STATE_ORPHAN); /* it had none when it moved */
-        sc_sched_running(s, sc_sched_client(s, t->client), true);
+        if (t->waits == SCHED_AWAKE)
+                sc_sched_running(s, sc_sched_lane(s, t->lane)->client, true);
 }
 
 /* There are as many lanes as there may be, and none for this task: that is its end. */
@@ -522,16 +540,16 @@ static void refuse(struct sc_sched *s, struct sched_task *t, struct sc_out *out)
 }
 
 static void admit(struct sc_sched *s, struct sched_task *t, struct sched_client *c, const struct sc_spec *spec,
-                  struct sched_joint *joint, struct sc_out *out)
+                  const struct sched_parent *parent, struct sched_joint *joint, struct sc_out *out)
 {
         uint64_t held_epoch = t->order;
         if (t->state == SC_STATE_ORPHAN) {
                 sc_sched_move(s, t, SC_MOVE_KEEP); /* first: the client's queue takes the links of the orphans' */
-                fill(s, t, c, spec, joint);
+                fill(s, t, c, spec, parent, joint);
                 adopt(s, t, held_epoch, out);
                 return;
         }
-        fill(s, t, c, spec, joint);
+        fill(s, t, c, spec, parent, joint);
         if (joint->how > SCHED_JOINT_LEAD) {
                 sc_sched_joint_admit(s, t, joint, out);
                 return;
@@ -572,10 +590,11 @@ static void set_lane(struct sc_sched *s, struct sched_task *t, const struct sche
 {
         struct sched_worker *w       = t->state == SC_STATE_ORPHAN ? sc_sched_worker(s, t->worker) : NULL;
         const bool           started = (t->flags & SCHED_STARTED) != 0;
-        if (w)
+        const bool           counts  = w && t->waits == SCHED_AWAKE;
+        if (counts)
                 sc_sched_runs_leave(s, w, sc_sched_set_of(s, t), started);
         t->lane = lane ? lane->self : SCHED_NONE;
-        if (!w)
+        if (!counts)
                 return;
         sc_sched_runs_join(s, w, sc_sched_set_of(s, t), started);
         sc_sched_worker_gained(s, w);
@@ -644,9 +663,11 @@ void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct s
         struct sc_spec spec = m->spec;
         if (sc_sched_is_keyed(&spec))
                 spec.flags |= SC_SPEC_RESUBMITTED; /* by whomever: some worker may have a run of it */
-        struct reserved    reserved;
-        const bool         room = reserve(s, c, &spec, needs, &reserved);
-        struct sched_task *t    = room ? row_for(s, m->task, &reserved, out) : NULL;
+        struct reserved     reserved;
+        struct sched_parent parent;
+        const bool          room = sc_sched_parent_find(s, c, &m->spec, &parent) &&
+                          reserve(s, parent.owner, &spec, needs, &reserved);
+        struct sched_task *t = room ? row_for(s, m->task, &reserved, out) : NULL;
         if (!t) {
                 if (room)
                         unreserve(s, &reserved);
@@ -659,11 +680,13 @@ void sc_sched_on_submit(struct sc_sched *s, struct sched_link *l, const struct s
         t->block      = reserved.block;
         t->block_size = (uint32_t)reserved.size;
         set_lane(s, t, reserved.lane);
-        admit(s, t, c, &spec, &reserved.joint, out);
+        admit(s, t, c, &spec, &parent, &reserved.joint, out);
         if (t->flags & SCHED_NODE)
                 sc_sched_node_admitted(s, t, out);
         if (reserved.full)
                 refuse(s, t, out);
+        else if (parent.nested && m->spec.kind != SC_TASK_GRAPH)
+                sc_sched_nest_admitted(s, t, out);
         sc_sched_grant_more(s, c, out);
 }
 
@@ -672,6 +695,7 @@ void sc_sched_claims_wake(struct sc_sched *s, struct sc_out *out)
 {
         if (s->now < s->claim_end)
                 return;
+        sc_sched_strays_claimed(s, out);
         while (s->claims.head != SCHED_NONE && sc_sched_bulk(s, out))
                 sc_sched_move(s, sc_sched_row(s, s->claims.head), SC_MOVE_WAKE);
 }

@@ -61,9 +61,9 @@ void sc_sched_charge(struct sc_sched *s, struct sched_task *t, bool in_turn)
 
 void sc_sched_settle(struct sc_sched *s, struct sched_task *t, sc_ns took)
 {
-        if (t->client == SCHED_NONE)
+        if (t->client == SCHED_NONE || t->lane == SCHED_NONE)
                 return;
-        struct sched_client *c       = sc_sched_client(s, t->client);
+        struct sched_client *c       = sc_sched_lane(s, t->lane)->client;
         const uint64_t       charged = t->charged_us * (uint64_t)SC_US;
         const uint64_t       actual  = (uint64_t)took;
         t->charged_us                = 0;

@@ -17,20 +17,21 @@ void sc_sched_attach(struct sc_sched *s, struct sched_task *t)
         sc_sched_queue_add(s, &w->unstarted, SCHED_AT, t);
         sc_sched_runs_join(s, w, sc_sched_set_of(s, t), false);
         if (t->client != SCHED_NONE)
-                sc_sched_running(s, sc_sched_client(s, t->client), true);
+                sc_sched_running(s, sc_sched_lane(s, t->lane)->client, true);
         sc_sched_worker_changed(s, w);
 }
 
 void sc_sched_detach(struct sc_sched *s, struct sched_task *t)
 {
         struct sched_worker *w = sc_sched_worker(s, t->worker);
+        sc_sched_unpark(s, t);
         sc_sched_queue_remove(s, t->flags & SCHED_STARTED ? &w->started : &w->unstarted, SCHED_AT, t);
         if (t->flags & SCHED_ALONE)
-                w->alone = false;
+                w->alone--;
         sc_sched_runs_leave(s, w, sc_sched_set_of(s, t), (t->flags & SCHED_STARTED) != 0);
         if (t->client != SCHED_NONE) {
                 sc_sched_settle(s, t, 0);
-                sc_sched_running(s, sc_sched_client(s, t->client), false);
+                sc_sched_running(s, sc_sched_lane(s, t->lane)->client, false);
         }
         t->flags &= (uint16_t)~(SCHED_STARTED | SCHED_ALONE | SCHED_FORCED);
         t->worker      = SCHED_NONE;
@@ -108,6 +109,7 @@ static bool runs_make(struct sc_sched *s, struct sched_worker *w, const struct s
                 return false;
         w->used = sc_mem_array(s->mem, w->crew->offer_count, sizeof *w->used);
         w->runs_cap = 1 + hello->slots + hello->hold_count;
+        w->runs_base = w->runs_cap;
         w->runs     = sc_mem_array(s->mem, w->runs_cap, sizeof *w->runs);
         if (!w->used || !w->runs)
                 return false;
@@ -229,12 +231,14 @@ static bool orphan_add(struct sc_sched *s, struct sched_worker *w, const struct 
         sc_sched_move(s, t, SC_MOVE_HOLD);
         if (h->flags & SC_HOLD_RUNNING)
                 sc_sched_mark_started(s, t);
+        if ((h->flags & SC_HOLD_RUNNING) && (h->flags & SC_HOLD_WAITING))
+                sc_sched_park(s, t);
         return true;
 }
 
 static bool is_capped(const struct sc_sched *s, const struct sched_task *t)
 {
-        const struct sched_client *c = sc_sched_client(s, t->client);
+        const struct sched_client *c = sc_sched_lane(s, t->lane)->client;
         return sc_sched_share_capped(&c->share) || sc_sched_share_capped(&c->tenant->share);
 }
 
@@ -266,6 +270,8 @@ static bool keep(struct sc_sched *s, struct sched_worker *w, struct sched_task *
         sc_sched_move(s, t, SC_MOVE_KEEP);
         if (h->flags & SC_HOLD_RUNNING)
                 sc_sched_mark_started(s, t);
+        if ((h->flags & SC_HOLD_RUNNING) && (h->flags & SC_HOLD_WAITING))
+                sc_sched_park(s, t);
         return true;
 }
 
@@ -335,7 +341,7 @@ static void remember(struct sc_sched *s, struct sched_task *t, const char *words
 
 static void lose(struct sc_sched *s, struct sched_worker *w, struct sched_task *t, bool suspect, struct sc_out *out)
 {
-        bool charged = suspect && !w->orderly && t->state == SC_STATE_ASSIGNED;
+        bool charged = suspect && !w->orderly && t->state == SC_STATE_ASSIGNED && t->waits == SCHED_AWAKE;
         if (t->state == SC_STATE_CANCELLING) {
                 sc_sched_end_cancelled(s, t, SC_MOVE_LOSE, out);
                 return;
@@ -374,12 +380,12 @@ static void lose_some(struct sc_sched *s, struct sched_worker *w, struct sc_out 
 static void note_down(struct sc_sched *s, const struct sched_worker *w, const char *how, struct sc_out *out)
 {
         struct sched_text line;
-        if (w->assigned == 0 || !sc_sched_note(s, out, (struct sc_id){ w->id, 0 }, &line))
+        if (w->assigned + w->waiting == 0 || !sc_sched_note(s, out, (struct sc_id){ w->id, 0 }, &line))
                 return;
         sc_sched_text(&line, "worker ");
         sc_sched_text_name(&line, w->name, w->name_len);
         sc_sched_text(&line, how);
-        sc_sched_text_number(&line, w->assigned);
+        sc_sched_text_number(&line, w->assigned + w->waiting);
         sc_sched_text(&line, " runs");
 }
 
@@ -394,13 +400,15 @@ void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, enum sched
         w->orderly = how == SCHED_LEFT;
         w->spared  = how == SCHED_SPARED;
         w->link    = 0;
-        if (how == SCHED_LOST && w->slots > w->started.len)
-                w->suspects = w->slots - w->started.len;
+        const uint32_t awake = w->started.len - w->waiting;
+        if (how == SCHED_LOST && w->slots > awake)
+                w->suspects = w->slots - awake;
         s->excess -= w->assigned - w->held;
         sc_sched_worker_leaves_room(s, w);
         sc_list_remove(&w->touch);
         sc_sched_crew_live(s, w->crew, false);
         s->worker_count--;
+        sc_sched_families_inspect(s);
         if (sc_list_empty(&w->todo))
                 sc_list_add_tail(&s->todo_workers, &w->todo);
 }
@@ -410,7 +418,7 @@ static bool todo_one(struct sc_sched *s, struct sched_worker *w, struct sc_out *
 {
         if (w->gone) {
                 lose_some(s, w, out);
-                return w->assigned == 0;
+                return w->started.len + w->unstarted.len == 0;
         }
         while (w->hold_next < w->hold_count && sc_sched_bulk(s, out))
                 hold_answer(s, w, &w->holds[w->hold_next++], out);
@@ -476,6 +484,7 @@ void sc_sched_on_returned(struct sc_sched *s, struct sched_worker *w, const stru
                 remember(s, t, worker_left);
         t->attempt--; /* it was never made, or its worker left without it, which is not to be the task's loss */
         sc_sched_move(s, t, SC_MOVE_RETURN);
+        sc_sched_nest_back(s, t, out);
 }
 
 static bool is_outcome(const struct sc_outcome *o)
@@ -488,7 +497,8 @@ static bool is_outcome(const struct sc_outcome *o)
 static void measure(struct sc_sched *s, struct sched_task *t, uint64_t wall_us)
 {
         const sc_ns most = s->now - t->since > SC_US ? s->now - t->since : SC_US;
-        const sc_ns took = wall_us < (uint64_t)(most / SC_US) ? (sc_ns)wall_us * SC_US : most;
+        const sc_ns all  = wall_us < (uint64_t)(most / SC_US) ? (sc_ns)wall_us * SC_US : most;
+        const sc_ns rest = sc_sched_waited(s, t), took = all > rest ? all - rest : SC_US; /* that is no slot-time */
         sc_sched_measured(s, sc_sched_lane(s, t->lane)->class->function, sc_ns_max(took, SC_US));
         sc_sched_settle(s, t, sc_ns_max(took, SC_US));
 }

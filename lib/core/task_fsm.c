@@ -29,6 +29,7 @@ static const unsigned char table[SC_STATES][SC_MOVES] = {
                 [SC_MOVE_PLACE]    = TO(ASSIGNED),
                 [SC_MOVE_JOIN]     = TO(JOINED),
                 [SC_MOVE_KEEP]     = TO(ASSIGNED),
+                [SC_MOVE_FAIL]     = TO(ENDED), /* nobody can ever run it */
                 [SC_MOVE_CANCEL]   = TO(ENDED),
                 [SC_MOVE_TIME_OUT] = TO(ENDED),
         },
@@ -66,6 +67,7 @@ static const unsigned char table[SC_STATES][SC_MOVES] = {
                 [SC_MOVE_WAKE]     = TO(READY),
                 [SC_MOVE_JOIN]     = TO(JOINED),
                 [SC_MOVE_KEEP]     = TO(ASSIGNED),
+                [SC_MOVE_FAIL]     = TO(ENDED),
                 [SC_MOVE_CANCEL]   = TO(ENDED),
                 [SC_MOVE_TIME_OUT] = TO(ENDED),
         },

@@ -15,10 +15,11 @@ static uint32_t usable(const struct sc_work *w)
 {
         if (w->draining)
                 return 0;
-        return w->slots - sc_work_busy(w) + w->count[SC_RUN_RUNNING] - w->held[SC_RUN_RUNNING];
+        return w->slots - w->count[SC_RUN_GHOST] - w->count[SC_RUN_ABANDONED] - w->held[SC_RUN_RUNNING] +
+               w->parked_stuck;
 }
 
-static uint32_t wanted_prefetch(const struct sc_work *w)
+static uint32_t usual_prefetch(const struct sc_work *w)
 {
         if (w->prefetch != 0)
                 return w->prefetch < 0 ? 0 : (uint32_t)w->prefetch;
@@ -27,6 +28,14 @@ static uint32_t wanted_prefetch(const struct sc_work *w)
         const sc_ns each = w->mean > 0 ? w->mean : 1;
         const sc_ns runs = SC_RUN_QUEUED_WORK * w->slots / each;
         return runs < 1 ? 1 : runs > SC_PREFETCH_MAX ? SC_PREFETCH_MAX : (uint32_t)runs;
+}
+
+/* While runs wait for others, those come one by one: what is fetched ahead would be begun before what they need, and
+ * wait as they do. */
+static uint32_t wanted_prefetch(const struct sc_work *w)
+{
+        const uint32_t usual = usual_prefetch(w);
+        return w->waiting > 0 && usual > w->slots ? w->slots : usual;
 }
 
 /* A worker whose slots are all stuck, or that is leaving, takes nothing. */
@@ -199,7 +208,7 @@ static uint32_t credit_used(const struct sc_work *w)
         uint32_t             used      = 0;
         for (size_t i = 0; i < sizeof counted; i++)
                 used += w->count[counted[i]] - w->held[counted[i]];
-        return used;
+        return used - (w->parked - w->parked_stuck);
 }
 
 static void on_assign(struct sc_work *w, const struct sc_assign *assign, struct sc_out *out)
@@ -208,7 +217,7 @@ static void on_assign(struct sc_work *w, const struct sc_assign *assign, struct 
                 nonsense(w, "a run was assigned twice", out);
                 return;
         }
-        if (credit_used(w) >= w->slots + SC_PREFETCH_MAX) {
+        if (credit_used(w) >= w->slots + SC_PREFETCH_MAX + (w->has_waited ? SC_WAITING_MAX : 0)) {
                 nonsense(w, "more runs were assigned than were ever granted", out);
                 return;
         }
@@ -226,7 +235,7 @@ static void on_assign(struct sc_work *w, const struct sc_assign *assign, struct 
                 return;
         }
         if (w->count[SC_RUN_QUEUED] == 1 && w->count[SC_RUN_OFFERED] == 0 && sc_work_busy(w) < w->slots &&
-            sc_run_fits(w, run))
+            sc_list_empty(&w->ripe) && sc_run_fits(w, run))
                 start_at_once(w, run, &assign->spec, out);
         else if (!copy_spec(w, run, &assign->spec))
                 sc_run_fail(w, run, SC_REASON_LIMIT, "the worker has no memory for the arguments", out);
@@ -269,6 +278,7 @@ static void on_keep(struct sc_work *w, const struct sc_about_run *keep, struct s
                 sc_run_answer(w, run, out);
         else
                 sc_run_output_again(w, run, out);
+        sc_run_say_waiting(w, run, out);
 }
 
 static void on_drop(struct sc_work *w, const struct sc_about_run *drop, struct sc_out *out)
@@ -365,6 +375,7 @@ static void learn(struct sc_work *w, const struct sc_run *run, const struct sc_o
 static void on_ran(struct sc_work *w, const struct sc_event *ev, struct sc_out *out)
 {
         struct sc_run *run = by_handle(w, ev->run);
+        SC_ASSERT(!run->waits);
         if (run->state != SC_RUN_RUNNING && run->state != SC_RUN_OFFERED) {
                 sc_run_move(w, run, SC_RUN_RETURN);
                 return;
@@ -421,6 +432,12 @@ static void dispatch(struct sc_work *w, const struct sc_event *ev, struct sc_out
         case SC_EV_BACK:
                 sc_run_back(w, by_handle(w, ev->run), out);
                 break;
+        case SC_EV_WAITS:
+                sc_run_waits(w, by_handle(w, ev->run), out);
+                break;
+        case SC_EV_WAKES:
+                sc_run_wakes(w, by_handle(w, ev->run), out);
+                break;
         case SC_EV_DRAIN:
                 sc_work_drain(w, ev->count);
                 break;
@@ -444,8 +461,10 @@ void sc_work_step(struct sc_work *w, const struct sc_event *ev, struct sc_out *o
         w->asked_back = false;
         sc_work_sweep(w);
         dispatch(w, ev, out);
-        if (w->closed)
+        if (w->closed) {
+                sc_work_resume(w, out);
                 return;
+        }
         sc_work_ask_back(w, out);
         sc_work_timers(w, out);
         if (w->draining)
@@ -557,6 +576,7 @@ struct sc_work *sc_work_create(struct sc_mem *mem, const struct sc_work_options 
                 sc_list_init(&w->list[state]);
         sc_list_init(&w->unsent);
         sc_list_init(&w->report);
+        sc_list_init(&w->ripe);
         sc_list_init(&w->renamed);
         set_options(w, options);
         if (copy_words(w, options) && sc_work_amounts_init(w) && sc_run_reserve(w, w->slots + SC_PREFETCH_MAX))
@@ -595,11 +615,13 @@ void sc_work_destroy(struct sc_work *w)
 static uint32_t add_holds(struct sc_work *w, struct sc_list *list, uint8_t flags, uint32_t count)
 {
         for (struct sc_list *at = list->next; at != list; at = at->next) {
-                const struct sc_run *run = SC_CONTAINER(at, struct sc_run, link);
+                struct sc_run *run = SC_CONTAINER(at, struct sc_run, link);
                 if (!run->held || sc_run_is_stopped(run))
                         continue;
+                run->told_waiting = run->parked;
                 w->holds[count++] =
                         (struct sc_hold){ .task = run->task, .epoch = run->epoch, .run = run->run, .flags = flags };
+                w->holds[count - 1].flags |= run->parked ? SC_HOLD_WAITING : 0;
         }
         return count;
 }
@@ -637,6 +659,15 @@ void sc_work_hello(struct sc_work *w, struct sc_hello *out, uint32_t *grant_task
         *grant_tasks     = credit(w->told_usable, w->told_prefetch);
 }
 
+bool sc_work_names(const struct sc_work *w, uint64_t handle, uint64_t *number)
+{
+        const struct sc_run *run = sc_map_get(&w->by_handle, (struct sc_id){ .lo = handle });
+        if (!run || (run->state != SC_RUN_RUNNING && run->state != SC_RUN_OFFERED))
+                return false;
+        *number = run->held ? 0 : run->run;
+        return true;
+}
+
 uint32_t sc_work_queued(const struct sc_work *w)
 {
         return w->count[SC_RUN_QUEUED] + w->count[SC_RUN_OFFERED];
@@ -650,6 +681,7 @@ void sc_work_stats(const struct sc_work *w, struct sc_work_stats *out)
                 .queued      = w->count[SC_RUN_QUEUED] + w->count[SC_RUN_OFFERED],
                 .unconfirmed = w->count[SC_RUN_OWING] + w->count[SC_RUN_DONE] + w->count[SC_RUN_GHOST],
                 .abandoned   = w->count[SC_RUN_GHOST] + w->count[SC_RUN_ABANDONED],
+                .waiting     = w->parked,
                 .done        = w->done,
                 .failed      = w->failed,
                 .cancelled   = w->cancelled,

@@ -8,6 +8,9 @@
  * scheduler's.  They are those of the ASSIGN unless a run kept from another epoch has that number.
  * Every SC_FX_RUN is answered by exactly one SC_EV_RAN, also after SC_FX_CLOSED, or by SC_EV_BACK.
  *
+ * A run whose thread waits for others gives its slot and its cpu to them, and nothing else (work_wait.c).  What can go
+ * on does so before anything new is started.
+ *
  * When runs are short, the next ones are told to the shell before there is a slot for them.  It has as many slots as
  * the core, begins runs in the order in which it was told, each as soon as a slot is free, and tells ends in the order
  * in which they came; so the core knows which have begun.  What has not may be taken back: it is nobody's but the
@@ -46,6 +49,7 @@ struct sc_held { /* by a run that says what it needs */
 
 struct sc_work_stats {
         uint32_t slots, running, queued, unconfirmed, abandoned;
+        uint32_t waiting; /* of those that run, for others */
         uint64_t done, failed, cancelled;
         uint64_t released; /* runs that had begun and were given back, to leave without them */
 };
@@ -60,6 +64,11 @@ void            sc_work_hello(struct sc_work *w, struct sc_hello *out, uint32_t 
 uint32_t        sc_work_held(const struct sc_work *w, uint64_t run, struct sc_held out[SC_AMOUNTS_MAX]);
 bool            sc_work_brisk(const struct sc_work *w);  /* its runs have been so short that the next are told ahead */
 uint32_t        sc_work_queued(const struct sc_work *w); /* runs that wait for a slot */
+uint32_t        sc_work_to_park(const struct sc_work *w); /* runs that wait for others, not yet known to have begun */
+bool            sc_work_waited_for(const struct sc_work *w); /* some run waits for others */
+/* What the scheduler calls a run that goes on: its number; 0 as long as nobody has claimed it.  False: nobody waits for
+ * it any more. */
+bool            sc_work_names(const struct sc_work *w, uint64_t run, uint64_t *number);
 void            sc_work_stats(const struct sc_work *w, struct sc_work_stats *out);
 void            sc_work_check(const struct sc_work *w);
 

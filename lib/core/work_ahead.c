@@ -11,8 +11,8 @@
 
 #include "sc_assert.h"
 
-/* What one run that has begun may append: a RUN or a STOP, and a STARTED. */
-#define BEGUN_ROOM 2
+/* What one run that has begun may append: a RUN or a STOP, a STARTED, a PARK, and a WAITING. */
+#define BEGUN_ROOM 4
 
 /* What is always left for the rest of a step when all that is offered is asked back. */
 #define ASK_ROOM 64
@@ -75,6 +75,8 @@ void sc_work_begun(struct sc_work *w, struct sc_out *out)
                (run = first_of(w, SC_RUN_OFFERED)) != NULL) {
                 begin(w, run);
                 catch_up(w, run, out);
+                if (run->waits)
+                        sc_run_park(w, run, out);
         }
 }
 
@@ -86,7 +88,7 @@ bool sc_work_brisk(const struct sc_work *w)
 /* How many may be offered: so much work that telling is cheap beside it, none unless all have been short of late. */
 static uint32_t most_offered(const struct sc_work *w)
 {
-        if (!sc_work_brisk(w) || !sc_work_cpu_to_spare(w) || w->link == 0 || w->asked_back)
+        if (!sc_work_brisk(w) || !sc_work_cpu_to_spare(w) || w->link == 0 || w->asked_back || w->waiting > 0)
                 return 0;
         const sc_ns each = w->mean > 0 ? w->mean : 1;
         const sc_ns runs = SC_RUN_OFFERED_WORK * w->slots / each;
@@ -108,8 +110,9 @@ void sc_work_fill(struct sc_work *w, struct sc_out *out)
 {
         struct sc_run *run;
         sc_work_begun(w, out);
+        sc_work_resume(w, out);
         while (w->count[SC_RUN_OFFERED] == 0 && sc_work_busy(w) < w->slots && sc_work_room(out) > BEGUN_ROOM &&
-               (run = sc_work_next(w)) != NULL)
+               sc_list_empty(&w->ripe) && (run = sc_work_next(w)) != NULL)
                 sc_run_start(w, run, &run->spec->spec, out);
         w->filling = sc_work_room(out) <= BEGUN_ROOM;
         if (sc_work_busy(w) == w->slots)
@@ -118,7 +121,7 @@ void sc_work_fill(struct sc_work *w, struct sc_out *out)
 
 bool sc_work_fill_due(const struct sc_work *w)
 {
-        if (w->ask_back && w->count[SC_RUN_OFFERED] > 0)
+        if ((w->ask_back && w->count[SC_RUN_OFFERED] > 0) || sc_work_resume_due(w))
                 return true;
         const uint32_t queued  = w->draining || !w->filling ? 0 : w->count[SC_RUN_QUEUED];
         const uint32_t waiting = w->count[SC_RUN_OFFERED] + queued;

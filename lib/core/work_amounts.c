@@ -237,6 +237,40 @@ void sc_run_share_give(struct sc_work *w, struct sc_run *run)
                 give(w, &run->share->part[i]);
 }
 
+/* ---- the cpu of a run that waits ------------------------------------------------------------------ */
+
+static struct sc_run_part *cpu_part(const struct sc_work *w, const struct sc_run *run)
+{
+        for (uint32_t i = 0; run->share && i < run->share->count; i++)
+                if (run->share->part[i].offer == w->cpu)
+                        return &run->share->part[i];
+        return NULL;
+}
+
+bool sc_run_cpu_fits(const struct sc_work *w, const struct sc_run *run)
+{
+        const struct sc_run_part *part = cpu_part(w, run);
+        return part ? part_fits(w, part) : w->offer[w->cpu].free >= unnamed(w, run);
+}
+
+void sc_run_cpu_take(struct sc_work *w, struct sc_run *run)
+{
+        struct sc_run_part *part = cpu_part(w, run);
+        if (part)
+                take(w, part);
+        else
+                w->offer[w->cpu].free -= unnamed(w, run);
+}
+
+void sc_run_cpu_give(struct sc_work *w, struct sc_run *run)
+{
+        const struct sc_run_part *part = cpu_part(w, run);
+        if (part)
+                give(w, part);
+        else
+                w->offer[w->cpu].free += unnamed(w, run);
+}
+
 struct sc_run *sc_work_next(const struct sc_work *w)
 {
         const struct sc_list *queue = &w->list[SC_RUN_QUEUED];
@@ -272,7 +306,7 @@ static uint64_t held_of(const struct sc_work *w, uint32_t offer)
         uint64_t held = 0;
         for (uint32_t i = 0; i < w->pages * SC_RUN_PAGE; i++) {
                 const struct sc_run *run = &w->page[i / SC_RUN_PAGE][i % SC_RUN_PAGE];
-                if (!sc_run_has_slot(run->state))
+                if (!sc_run_has_slot(run->state) || (offer == w->cpu && run->parked))
                         continue;
                 held += offer == w->cpu ? unnamed(w, run) : 0;
                 for (uint32_t k = 0; run->share && k < run->share->count; k++)
@@ -289,7 +323,7 @@ static uint64_t held_of_index(const struct sc_work *w, uint32_t offer, uint32_t 
                 const struct sc_run *run = &w->page[i / SC_RUN_PAGE][i % SC_RUN_PAGE];
                 for (uint32_t k = 0; sc_run_has_slot(run->state) && run->share && k < run->share->count; k++) {
                         const struct sc_run_part *part = &run->share->part[k];
-                        if (part->offer != offer || part->amount == 0)
+                        if (part->offer != offer || part->amount == 0 || (offer == w->cpu && run->parked))
                                 continue;
                         held += (part->whole >> index & 1) * UNIT;
                         held += part->shared == index ? part->amount % UNIT : 0;

@@ -37,6 +37,9 @@ static void check_row(const struct sc_work *w, const struct sc_run *run)
         SC_ASSERT(run->state == SC_RUN_OFFERED || run->wanted == 0);
         SC_ASSERT(run->state == SC_RUN_OFFERED || !run->recalled);
         SC_ASSERT(sc_list_empty(&run->report) || (run->state == SC_RUN_RUNNING && !run->held));
+        SC_ASSERT(!run->parked || (run->waits && sc_run_has_slot(run->state)));
+        SC_ASSERT(!run->waits || run->parked || run->state == SC_RUN_OFFERED);
+        SC_ASSERT(sc_list_empty(&run->ripe) || run->parked);
         SC_ASSERT(run->kept == NULL || run->state == SC_RUN_OWING || run->state == SC_RUN_DONE ||
                   run->state == SC_RUN_GHOST);
         if (run->output)
@@ -79,6 +82,7 @@ void sc_work_check(const struct sc_work *w)
         SC_ASSERT(length(&w->renamed) == renamed);
         SC_ASSERT(w->by_handle.len == w->pages * SC_RUN_PAGE - count[SC_RUN_FREE]);
         SC_ASSERT(sc_work_busy(w) <= w->slots);
+        sc_work_wait_check(w);
         sc_work_amounts_check(w);
         SC_ASSERT(commands == w->commands);
         SC_ASSERT(commands == 0 || count[SC_RUN_OFFERED] == 0);

@@ -74,6 +74,7 @@ void sc_work_leave(struct sc_work *w, struct sc_out *out)
 {
         say_leave(w, out);
         sc_work_begun(w, out);
+        sc_work_resume(w, out);
         return_list(w, &w->list[SC_RUN_QUEUED], out);
         if (is_late(w)) {
                 return_list(w, &w->list[SC_RUN_RUNNING], out);

@@ -128,6 +128,7 @@ struct sc_run_share {
 struct sc_run {
         struct sc_list  link;   /* in the list of its state */
         struct sc_list  report; /* RUNNING and not yet told STARTED */
+        struct sc_list  ripe;   /* parked, and what it waited for has come */
         struct sc_list  alias;  /* its number is neither 0 nor its handle */
         struct sc_id    task;
         uint64_t        handle, run, epoch;
@@ -137,6 +138,9 @@ struct sc_run {
         uint8_t         stop;  /* the strongest enum sc_stop_how told so far; 0: none */
         bool            held;  /* belongs to no link: a lost one's, until KEEP or DROP */
         bool            streams, command;
+        bool            waits;    /* its thread does, for others */
+        bool            parked;   /* it has given its slot and cpu back meanwhile */
+        bool            told_waiting; /* the scheduler has been told so last */
         bool            recalled; /* OFFERED: somebody else would take it */
         uint8_t         wanted;   /* OFFERED: the strongest enum sc_stop_how it shall hear if it has begun */
         size_t          position; /* in the heap of deadlines */
@@ -181,6 +185,11 @@ struct sc_work {
         struct sc_list  list[SC_RUN_STATES]; /* DONE: sent on this link, oldest first, with GHOSTs among them */
         struct sc_list  unsent;              /* DONE and GHOST that are held */
         struct sc_list  report;
+        struct sc_list  ripe;         /* in the order in which they may go on */
+        uint32_t        waiting;      /* runs that do */
+        uint32_t        parked;
+        bool            has_waited;   /* some run has: those that went on are more than were granted, for a while */
+        uint32_t        parked_stuck; /* of those the ones whose slots would not count as usable */
         uint32_t        count[SC_RUN_STATES], held[SC_RUN_STATES], held_total;
         struct sc_list  renamed; /* rows whose run is neither 0 nor their handle */
         struct sc_scrap *scrap;
@@ -209,7 +218,13 @@ static inline bool sc_run_has_slot(uint8_t state)
 
 static inline uint32_t sc_work_busy(const struct sc_work *w)
 {
-        return w->count[SC_RUN_RUNNING] + w->count[SC_RUN_GHOST] + w->count[SC_RUN_ABANDONED];
+        return w->count[SC_RUN_RUNNING] + w->count[SC_RUN_GHOST] + w->count[SC_RUN_ABANDONED] - w->parked;
+}
+
+/* Nobody knows when such a one gives up the slot that it will take once more. */
+static inline bool sc_run_is_parked_stuck(const struct sc_run *run)
+{
+        return run->parked && (run->state != SC_RUN_RUNNING || run->held);
 }
 
 /* work_rows.c: the table, the states, memory */
@@ -234,6 +249,10 @@ void           sc_run_share_drop(struct sc_work *w, struct sc_run *run);
 bool           sc_run_share_fits(const struct sc_work *w, const struct sc_run_share *share);
 void           sc_run_share_take(struct sc_work *w, struct sc_run *run);
 void           sc_run_share_give(struct sc_work *w, struct sc_run *run);
+/* Its cpu alone, while it waits. */
+bool sc_run_cpu_fits(const struct sc_work *w, const struct sc_run *run);
+void sc_run_cpu_take(struct sc_work *w, struct sc_run *run);
+void sc_run_cpu_give(struct sc_work *w, struct sc_run *run);
 struct sc_run *sc_work_next(const struct sc_work *w); /* the first queued one that fits, or NULL */
 void           sc_work_amounts_check(const struct sc_work *w);
 
@@ -270,6 +289,15 @@ void sc_run_answer(struct sc_work *w, struct sc_run *run, struct sc_out *out); /
 void sc_run_fail(struct sc_work *w, struct sc_run *run, enum sc_reason reason, const char *text, struct sc_out *out);
 void sc_run_ended(struct sc_work *w, struct sc_run *run, const struct sc_outcome *outcome, struct sc_out *out);
 void sc_run_settle(struct sc_work *w, struct sc_run *run, struct sc_out *out); /* answers now, with what there is */
+
+/* work_wait.c: runs that wait for others */
+void sc_run_waits(struct sc_work *w, struct sc_run *run, struct sc_out *out);
+void sc_run_wakes(struct sc_work *w, struct sc_run *run, struct sc_out *out);
+void sc_run_park(struct sc_work *w, struct sc_run *run, struct sc_out *out); /* it waits, and has begun */
+void sc_run_say_waiting(struct sc_work *w, struct sc_run *run, struct sc_out *out); /* unless that was said last */
+void sc_work_resume(struct sc_work *w, struct sc_out *out); /* whoever may go on, before anything new */
+bool sc_work_resume_due(const struct sc_work *w);
+void sc_work_wait_check(const struct sc_work *w);
 
 /* work_stop.c: cancel, limits, timers */
 void sc_run_stop(struct sc_work *w, struct sc_run *run, bool force, struct sc_out *out);

@@ -79,6 +79,7 @@ static bool add_page(struct sc_work *w)
         for (uint32_t i = 0; i < SC_RUN_PAGE; i++) {
                 sc_list_init(&page[i].report);
                 sc_list_init(&page[i].alias);
+                sc_list_init(&page[i].ripe);
                 page[i].position = SC_HEAP_NOWHERE;
                 sc_list_add_tail(&w->list[SC_RUN_FREE], &page[i].link);
         }
@@ -146,9 +147,11 @@ void sc_run_move(struct sc_work *w, struct sc_run *run, enum sc_run_event event)
         w->count[next]++;
         w->held[run->state] -= run->held;
         w->held[next] += run->held;
+        w->parked_stuck -= sc_run_is_parked_stuck(run);
         if (run->command)
                 w->commands += sc_run_has_slot((uint8_t)next) - (uint32_t)sc_run_has_slot(run->state);
         run->state = (uint8_t)next;
+        w->parked_stuck += sc_run_is_parked_stuck(run);
         if (home(w, run) != from) {
                 sc_list_remove(&run->link);
                 if (next == SC_RUN_FREE || event == SC_RUN_TAKE_BACK) /* warm ones first; to its old place */
@@ -162,7 +165,9 @@ void sc_run_move(struct sc_work *w, struct sc_run *run, enum sc_run_event event)
 void sc_run_hold(struct sc_work *w, struct sc_run *run, bool held)
 {
         SC_ASSERT(run->held != held);
+        w->parked_stuck -= sc_run_is_parked_stuck(run);
         run->held = held;
+        w->parked_stuck += sc_run_is_parked_stuck(run);
         if (held) {
                 w->held[run->state]++;
                 w->held_total++;
@@ -227,6 +232,9 @@ struct sc_run *sc_run_take(struct sc_work *w, const struct sc_assign *assign)
         run->stop          = 0;
         run->wanted        = 0;
         run->recalled      = false;
+        run->waits         = false;
+        run->parked        = false;
+        run->told_waiting  = false;
         run->command       = assign->spec.kind == SC_TASK_COMMAND;
         run->streams       = (assign->spec.flags & SC_SPEC_STREAM) != 0;
         run->timeout_ms    = assign->spec.timeout_ms;

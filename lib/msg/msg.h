@@ -36,6 +36,8 @@ enum {
         SC_WEIGHT_MAX    = 1000000, /* weights are 1 to a million; 0 stands for 1,000 */
         SC_RETRY_ON_MAX  = 127,     /* bytes of a plan's retry_on */
         SC_AFTER_MAX     = 131072,  /* dependencies of one task, each read counted */
+        SC_PARENT_SIZE   = 16,      /* bytes of a plan's parent */
+        SC_WAITING_MAX   = 1024,    /* runs of one worker that wait for tasks of their own */
         SC_QUERY_ROWS_MAX = 256,    /* rows of one page */
         SC_ATTEMPTS_MAX  = 8        /* attempts of a task that are remembered, the last ones */
 };
@@ -93,6 +95,8 @@ enum sc_role {
         X(STARTED, 64, SC_FROM_W) \
         X(DONE, 65, SC_FROM_W) \
         X(RETURNED, 66, SC_FROM_W) \
+        X(WAITING, 67, SC_FROM_W) \
+        X(RESUMED, 68, SC_FROM_W) \
         X(OUTPUT, 72, SC_FROM_W | SC_FROM_S) \
         X(OUTPUT_ACK, 73, SC_FROM_C | SC_FROM_S) \
         X(QUERY, 80, SC_FROM_A | SC_FROM_C) \
@@ -140,7 +144,8 @@ enum sc_task_kind { SC_TASK_FUNCTION = 0, SC_TASK_COMMAND = 1, SC_TASK_GRAPH = 2
         X(CANCELLED, 9, "cancelled") \
         X(CLIENT, 10, "client") \
         X(NOT_STARTED, 11, "not_started") \
-        X(KEY, 12, "key")
+        X(KEY, 12, "key") \
+        X(WOULD_DEADLOCK, 13, "would_deadlock")
 
 enum sc_reason {
 #define SC_REASON_ENUM(name, number, text) SC_REASON_##name = (number),
@@ -196,6 +201,10 @@ struct sc_plan {
         uint32_t root_reason;    /* not 0: a dependency has ended so already, because of `root` ... */
         uint64_t root;           /* ... a sequence; its own: it cannot run for that reason itself */
         struct sc_view key;      /* of idempotency: tasks of a tenant that have the same are one; <= SC_NAME_MAX */
+        /* Nested: the task whose run submits it, 16 bytes, client and sequence as `after` has them; empty: none.  And
+         * that run; 0: the one that the sender's worker has kept over a break and not been told the number of yet. */
+        struct sc_view parent;
+        uint64_t       parent_run;
 };
 #define SC_AFTER_READ     (UINT64_C(1) << 63) /* its result is an argument */
 #define SC_AFTER_ENDED    (UINT64_C(1) << 62) /* the sender knows its end: nothing to wait for */
@@ -229,7 +238,7 @@ struct sc_hold { /* a run that a worker still has when it says hello */
         uint64_t     epoch, run;
         uint8_t      flags; /* SC_HOLD_* */
 };
-enum { SC_HOLD_RUNNING = 1, SC_HOLD_DONE = 2 };
+enum { SC_HOLD_RUNNING = 1, SC_HOLD_DONE = 2, SC_HOLD_WAITING = 4 /* running, for others, without a slot */ };
 
 /* ---- the messages ------------------------------------------------------------------------------*/
 
@@ -356,7 +365,7 @@ struct sc_assign {
         struct sc_spec spec;
 };
 
-struct sc_about_run {        /* STOP RECALL KEEP DROP STARTED RETURNED */
+struct sc_about_run {        /* STOP RECALL KEEP DROP STARTED RETURNED WAITING RESUMED */
         struct sc_id task;
         uint64_t     run;
         uint64_t     held_epoch, held_run; /* KEEP, DROP: the hold this answers, which may be another epoch's */
@@ -550,7 +559,7 @@ struct sc_msg {
                 struct sc_confirm    confirm;
                 struct sc_graph_done graph_done;
                 struct sc_assign     assign;
-                struct sc_about_run  about; /* STOP RECALL KEEP DROP STARTED RETURNED */
+                struct sc_about_run  about; /* STOP RECALL KEEP DROP STARTED RETURNED WAITING RESUMED */
                 struct sc_done       done;
                 struct sc_output     output;
                 struct sc_output_ack output_ack;

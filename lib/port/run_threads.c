@@ -22,7 +22,8 @@ struct sc_slots {
         struct sc_mem  *mem;
         struct sc_loop *loop;
         size_t          stack;
-        uint32_t        threads_max;
+        uint32_t        slots_max;
+        uint32_t        threads_max; /* those that may be parked included */
         struct sc_post  news; /* of ends */
 
         pthread_mutex_t lock;
@@ -31,6 +32,7 @@ struct sc_slots {
         size_t          queued;
         struct sc_list  ended;     /* not told yet; not empty: `news` is posted, or just about to be */
         uint32_t        kept;      /* slots without a thread at work in them: their jobs have returned and kept them */
+        uint32_t        parked;    /* in a job that has given its slot away for a while; part of nothing below */
         uint32_t        threads;   /* started, the first so many of `thread` */
         uint32_t        working;   /* in a job */
         uint32_t        sleeping;  /* waiting for `wake`, `wakes` of them already called */
@@ -61,17 +63,19 @@ static void tell_ended(struct sc_post *post, sc_ns now)
         }
 }
 
-int sc_slots_create(struct sc_mem *mem, struct sc_loop *loop, uint32_t threads, size_t stack, struct sc_slots **out)
+int sc_slots_create(struct sc_mem *mem, struct sc_loop *loop, uint32_t threads, size_t stack, uint32_t parked_max,
+                    struct sc_slots **out)
 {
         if (threads == 0)
                 return SC_E_INVALID;
-        struct sc_slots *slots = sc_mem_zalloc(mem, footprint(threads));
+        struct sc_slots *slots = sc_mem_zalloc(mem, footprint(threads + parked_max));
         if (!slots)
                 return SC_E_NOMEM;
         slots->mem         = mem;
         slots->loop        = loop;
         slots->stack       = stack;
-        slots->threads_max = threads;
+        slots->slots_max   = threads;
+        slots->threads_max = threads + parked_max;
         slots->news.run    = tell_ended;
         sc_list_init(&slots->queue);
         sc_list_init(&slots->ended);
@@ -83,7 +87,7 @@ int sc_slots_create(struct sc_mem *mem, struct sc_loop *loop, uint32_t threads, 
 
 static bool may_begin(const struct sc_slots *slots)
 {
-        return slots->queued > 0 && slots->working + slots->kept < slots->threads_max;
+        return slots->queued > 0 && slots->working + slots->kept < slots->slots_max;
 }
 
 /* Lock held.  The next job; sleeps until there is one, and forgets the time.  NULL: the pool is closing. */
@@ -161,7 +165,7 @@ static int start_thread(struct sc_slots *slots)
         sigset_t       all, before;
         if (pthread_attr_init(&attr) != 0)
                 return SC_E_NOMEM;
-        int error = set_stack(&attr, slots->stack);
+        int error = set_stack(&attr, slots->threads < slots->slots_max ? slots->stack : SC_SLOTS_STACK);
         if (error == 0) {
                 sigfillset(&all);
                 pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -187,7 +191,7 @@ static int call_thread(struct sc_slots *slots, uint32_t *calls)
                 ++*calls;
                 return SC_OK;
         }
-        return slots->threads < slots->threads_max ? start_thread(slots) : SC_OK;
+        return slots->threads - slots->parked < slots->slots_max ? start_thread(slots) : SC_OK;
 }
 
 static void wake(struct sc_slots *slots, uint32_t calls)
@@ -244,6 +248,40 @@ void sc_slots_free(struct sc_slots *slots)
                 (void)call_thread(slots, &calls); /* one that has no thread waits for those there are */
         pthread_mutex_unlock(&slots->lock);
         wake(slots, calls);
+}
+
+/* ---- jobs that wait for others ----------------------------------------------------------------------------- */
+
+bool sc_slots_may_park(struct sc_slots *slots, uint32_t more)
+{
+        pthread_mutex_lock(&slots->lock);
+        const uint32_t parked = slots->parked + more + 1;
+        const bool     may    = parked < slots->threads ||
+                         (slots->threads < slots->threads_max && start_thread(slots) == SC_OK);
+        pthread_mutex_unlock(&slots->lock);
+        return may;
+}
+
+void sc_slots_park(struct sc_slots *slots)
+{
+        uint32_t calls = 0;
+        pthread_mutex_lock(&slots->lock);
+        SC_ASSERT(slots->working > 0 && slots->parked < slots->threads_max - slots->slots_max);
+        slots->working--;
+        slots->parked++;
+        if (slots->queued > 0)
+                (void)call_thread(slots, &calls);
+        pthread_mutex_unlock(&slots->lock);
+        wake(slots, calls);
+}
+
+void sc_slots_unpark(struct sc_slots *slots)
+{
+        pthread_mutex_lock(&slots->lock);
+        SC_ASSERT(slots->parked > 0 && slots->working + slots->kept < slots->slots_max);
+        slots->parked--;
+        slots->working++;
+        pthread_mutex_unlock(&slots->lock);
 }
 
 void sc_slots_destroy(struct sc_slots *slots)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "machine.h"
+#include "nested.h"
 #include "sc_assert.h"
 
 #define MEMORY_NAP (5 * SC_MS)
@@ -79,7 +80,8 @@ static int make_shell(struct scaler_client *c, scaler_error *err)
         return 0;
 }
 
-int scaler_client_create(const scaler_client_options *options, scaler_client **out, scaler_error *err)
+int sc_client_make(const scaler_client_options *options, uint64_t nested, struct scaler_client **out,
+                   scaler_error *err)
 {
         scaler_client_options o;
         if (!options || !out || !sc_sized_in(&o, sizeof o, options))
@@ -97,7 +99,8 @@ int scaler_client_create(const scaler_client_options *options, scaler_client **o
         c->rt           = rt;
         c->owns_runtime = owned;
         c->mem          = rt->mem;
-        c->id           = sc_random_id();
+        c->id           = nested ? nested : sc_random_id();
+        c->nested       = nested != 0;
         c->front.run    = sc_client_run_front;
         c->batch.until  = SC_NEVER;
         sc_list_init(&c->front.link);
@@ -114,10 +117,15 @@ int scaler_client_create(const scaler_client_options *options, scaler_client **o
                 status          = make_shell(c, err);
         }
         if (status)
-                scaler_client_destroy(c);
+                sc_client_unmake(c);
         else
                 *out = c;
         return status;
+}
+
+int scaler_client_create(const scaler_client_options *options, scaler_client **out, scaler_error *err)
+{
+        return sc_client_make(options, 0, out, err);
 }
 
 int scaler_client_start(scaler_client *c, scaler_error *err)
@@ -184,12 +192,16 @@ int scaler_client_wait_all(scaler_client *c, int64_t timeout_ms)
                 return SC_E_STATE;
         const sc_ns until  = sc_until(timeout_ms);
         int         status = 0;
+        struct sc_family *family = sc_family_here();
         sc_gate_lock(c->gate);
-        while (c->pending && !status)
-                if (timeout_ms == 0 || !sc_gate_wait(c->gate, until))
-                        status = SC_E_TIMEOUT;
+        if (family && family->gate == c->gate)
+                status = timeout_ms == 0 && family->pending > 0 ? SC_E_TIMEOUT : sc_family_await(family, NULL, until);
+        else
+                while (c->pending && !status)
+                        if (timeout_ms == 0 || !sc_gate_wait_away(c->gate, until))
+                                status = SC_E_TIMEOUT;
         sc_gate_unlock(c->gate);
-        return status;
+        return sc_family_back(status);
 }
 
 int scaler_client_stats_get(scaler_client *c, scaler_client_stats *out)
@@ -223,6 +235,8 @@ static bool is_tight(const struct scaler_client *c)
 /* Before anything is allocated for it. */
 int sc_client_knock(const struct scaler_client *c, scaler_error *err)
 {
+        if (c->nested && !is_tight(c))
+                return sc_family_knock(c, err);
         if (!is_tight(c))
                 return 0;
         return sc_error_set(err, SC_E_FULL, "client: three quarters of its runtime's %zu bytes of memory are in use",
@@ -263,6 +277,8 @@ static void line_up(struct scaler_client *c, struct scaler_future **futures, siz
                         atomic_fetch_add_explicit(&f->refs, 1, memory_order_relaxed);
                 f->at_front = true;
                 sc_list_add_tail(&c->submits, &f->work);
+                if (f->family)
+                        sc_family_add(f->family, f, 1);
         }
         c->pending += count;
         c->submitted += count;
@@ -345,9 +361,17 @@ static bool wait_for_room(struct scaler_client *c, sc_ns until)
                 const sc_ns now = sc_clock_now();
                 if (until <= now)
                         return false;
-                sc_gate_wait(c->gate, is_tight(c) ? sc_ns_min(until, sc_ns_add(now, MEMORY_NAP)) : until);
+                if (sc_family_must_return())
+                        return false;
+                sc_gate_wait_away(c->gate, is_tight(c) ? sc_ns_min(until, sc_ns_add(now, MEMORY_NAP)) : until);
         }
         return true;
+}
+
+static int back(int status, scaler_error *err)
+{
+        const int now = sc_family_back(status);
+        return now == status ? now : sc_error_set(err, now, "submit: %s", sc_status_text(now));
 }
 
 int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t timeout_ms, scaler_future **out,
@@ -363,12 +387,13 @@ int scaler_client_submit_wait(scaler_client *c, const scaler_spec *spec, int64_t
         for (;;) {
                 int status = scaler_client_submit(c, spec, out, err);
                 if (status != SC_E_FULL)
-                        return status;
+                        return back(status, err);
                 sc_gate_lock(c->gate);
                 const bool room = wait_for_room(c, timeout_ms == 0 ? 0 : until);
                 sc_gate_unlock(c->gate);
                 if (!room)
-                        return sc_error_set(err, SC_E_TIMEOUT, "submit: no room within %lld ms", (long long)timeout_ms);
+                        return back(sc_error_set(err, SC_E_TIMEOUT, "submit: no room within %lld ms",
+                                                 (long long)timeout_ms), err);
         }
 }
 
@@ -404,11 +429,11 @@ int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout
                 return status;
         sc_gate_lock(c->gate);
         while (!r->done && !status)
-                if ((timeout_ms == 0 && (!r->drains || r->asked)) || !sc_gate_wait(c->gate, until))
+                if ((timeout_ms == 0 && (!r->drains || r->asked)) || !sc_gate_wait_away(c->gate, until))
                         status = SC_E_TIMEOUT;
         sc_list_remove(&r->link);
         sc_gate_unlock(c->gate);
-        return status;
+        return sc_family_back(status);
 }
 
 int scaler_client_cancel(scaler_client *c, scaler_id task, uint32_t flags, int64_t timeout_ms)
@@ -492,29 +517,35 @@ int scaler_future_cancel_wait(scaler_future *f, uint32_t flags, int64_t timeout_
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-int scaler_client_stop(scaler_client *c, int64_t timeout_ms)
+void sc_client_leave(struct scaler_client *c)
 {
-        if (sc_forked())
-                return SC_E_STATE;
-        if (!c)
-                return SC_E_INVALID;
+        const sc_ns now = sc_clock_now();
+        sc_gate_lock(c->gate);
+        const bool leaves = c->state == SC_CLIENT_STARTED;
+        if (leaves)
+                c->state = SC_CLIENT_STOPPED;
+        sc_gate_unlock(c->gate);
+        if (!leaves)
+                return;
+        sc_cli_shell_begin(c->shell, now, 0);
+        sc_cli_shell_close(c->shell, now);
+        c->leaving = true;
+        sc_station_hang_up(sc_cli_shell_station(c->shell), now);
+        sc_loop_touch(c->rt->loop, &c->member);
+}
+
+static int stop(struct scaler_client *c, int64_t timeout_ms)
+{
         if (sc_loop_in_callback(c->rt->loop))
                 return SC_E_STATE;
         sc_gate_lock(c->gate);
         const enum sc_client_state was = c->state;
-        if (was == SC_CLIENT_STARTED)
-                c->state = SC_CLIENT_STOPPED;
         sc_gate_unlock(c->gate);
         if (was == SC_CLIENT_NEW)
                 return 0;
         if (was == SC_CLIENT_STARTED) {
                 sc_loop_hold(c->rt->loop);
-                const sc_ns now = sc_clock_now();
-                sc_cli_shell_begin(c->shell, now, 0);
-                sc_cli_shell_close(c->shell, now);
-                c->leaving = true;
-                sc_station_hang_up(sc_cli_shell_station(c->shell), now);
-                sc_loop_touch(c->rt->loop, &c->member);
+                sc_client_leave(c);
                 sc_loop_release(c->rt->loop);
         }
         const sc_ns until  = sc_until(timeout_ms);
@@ -525,6 +556,15 @@ int scaler_client_stop(scaler_client *c, int64_t timeout_ms)
                         status = SC_E_TIMEOUT;
         sc_gate_unlock(c->gate);
         return status;
+}
+
+int scaler_client_stop(scaler_client *c, int64_t timeout_ms)
+{
+        if (sc_forked())
+                return SC_E_STATE;
+        if (!c)
+                return SC_E_INVALID;
+        return c->nested ? SC_E_STATE : stop(c, timeout_ms);
 }
 
 static void leave_loop(struct scaler_client *c)
@@ -541,11 +581,15 @@ static void leave_loop(struct scaler_client *c)
 
 void scaler_client_destroy(scaler_client *c)
 {
+        if (c && !sc_forked() && !c->nested)
+                sc_client_unmake(c);
+}
+
+void sc_client_unmake(struct scaler_client *c)
+{
         enum { GOODBYE_MS = 1000 };
-        if (!c || sc_forked())
-                return;
-        if (c->state == SC_CLIENT_STARTED)
-                scaler_client_stop(c, GOODBYE_MS);
+        if (c->state == SC_CLIENT_STARTED || c->leaving)
+                stop(c, GOODBYE_MS);
         if (c->joined)
                 leave_loop(c);
         sc_cli_shell_destroy(c->shell);

@@ -39,6 +39,7 @@ struct scaler_client {
         struct sc_access       access;
         uint64_t               id;
         bool                   admin;
+        bool                   nested; /* the tasks of a worker submit with it */
         uint64_t               pending_max;
         uint32_t               weight, running_max; /* as given */
         char                   url[SC_URL_MAX + 1];
@@ -72,6 +73,12 @@ struct scaler_client {
 /* Leaves the request at the front and waits for it: 0 or SC_E_TIMEOUT; its link is off all lists afterwards. */
 int sc_client_ask(struct scaler_client *c, struct sc_request *r, int64_t timeout_ms);
 
+/* With an id: of the worker whose tasks will submit with it.  0: one of its own. */
+int  sc_client_make(const scaler_client_options *options, uint64_t nested, struct scaler_client **out,
+                    scaler_error *err);
+void sc_client_unmake(struct scaler_client *c); /* as scaler_client_destroy(), which passes by those of workers */
+void sc_client_leave(struct scaler_client *c);  /* in a turn or held: says goodbye */
+
 /* ---- client_turn.c: in a turn, but for the last two ---- */
 
 void                               sc_client_run_front(struct sc_post *post, sc_ns now);
@@ -79,6 +86,7 @@ const struct sc_cli_shell_upcalls *sc_client_upcalls(void);
 const struct sc_member_ops        *sc_client_member_ops(void);
 /* A future that the core never saw ends; drops the map's reference. */
 void sc_client_end_unadmitted(struct scaler_client *c, struct scaler_future *f, int status);
+void sc_client_give_up(struct scaler_client *c, int status, const char *why);
 /* In a turn or held: all that is pending ends here, with these words. */
 void sc_client_end_all(struct scaler_client *c, const char *why);
 bool sc_client_mark_posted(struct scaler_client *c); /* locked; true: the caller posts the front */

@@ -4,6 +4,7 @@
  */
 #include "client.h"
 #include "job.h"
+#include "nested.h"
 
 #include <stdio.h>
 
@@ -33,9 +34,11 @@ static void count_inner(struct scaler_client *c, const struct scaler_future *f)
 }
 
 /* Locked. */
-static void count_end(struct scaler_client *c, const struct scaler_future *f, int reason)
+static void count_end(struct scaler_client *c, struct scaler_future *f, int reason)
 {
         c->pending--;
+        if (f->family)
+                sc_family_ended(f->family, f, 1u + (f->graph ? f->inner : 0));
         if (f->graph)
                 count_inner(c, f);
         else if (reason == SC_REASON_SUCCESS)
@@ -220,9 +223,8 @@ static void on_closed(void *role)
         sc_gate_unlock(c->gate);
 }
 
-static void on_give_up(void *role, int status, const char *why)
+void sc_client_give_up(struct scaler_client *c, int status, const char *why)
 {
-        struct scaler_client *c = role;
         if (c->given_up)
                 return; /* it has said so */
         sc_gate_lock(c->gate);
@@ -235,6 +237,11 @@ static void on_give_up(void *role, int status, const char *why)
         sc_station_hang_up(sc_cli_shell_station(c->shell), sc_loop_now(c->rt->loop));
         sc_log(c->rt, SCALER_LOG_ERROR, "client", "%s: gives up on %s: %s", c->name, c->url,
                why ? why : sc_status_text(status));
+}
+
+static void on_give_up(void *role, int status, const char *why)
+{
+        sc_client_give_up(role, status, why);
 }
 
 static void on_linked(void *role, bool up)
@@ -275,9 +282,13 @@ const struct sc_cli_shell_upcalls *sc_client_upcalls(void)
 
 void sc_client_end_unadmitted(struct scaler_client *c, struct scaler_future *f, int status)
 {
-        count_in_graph(c, f, SC_REASON_CLIENT);
-        sc_future_keep_here(f, SC_REASON_CLIENT,
-                            status == SC_E_STATE ? "the client is closed" : "out of memory in the client");
+        static const char over[] = "cancelled: the run that submitted it is over";
+        const int reason = status == SC_E_CANCELLED ? SC_REASON_CANCELLED : SC_REASON_CLIENT;
+        count_in_graph(c, f, reason);
+        sc_future_keep_here(f, reason,
+                            status == SC_E_CANCELLED ? over
+                            : status == SC_E_STATE   ? "the client is closed"
+                                                     : "out of memory in the client");
         end_later(c, f);
         tell_ended(c);
 }
@@ -308,8 +319,29 @@ void sc_client_end_all(struct scaler_client *c, const char *why)
         }
 }
 
+/* In the name of the run that its thread was in. */
+static int give_nested(struct scaler_client *c, struct scaler_future *f, sc_ns now)
+{
+        uint8_t        room[SC_PARENT_SIZE];
+        struct sc_plan name = { .parent_run = 0 };
+        if (!sc_family_sign(f->family, room, &name))
+                return SC_E_CANCELLED;
+        if (f->job) {
+                f->job->name = &name;
+                return sc_job_submit_one(c, f, now);
+        }
+        struct sc_spec spec = f->spec;
+        struct sc_plan plan = spec.plan ? *spec.plan : (struct sc_plan){ .graph = 0 };
+        plan.parent         = name.parent;
+        plan.parent_run     = name.parent_run;
+        spec.plan           = &plan;
+        return sc_cli_shell_submit(c->shell, &spec, f->id.lo, now);
+}
+
 static int give(struct scaler_client *c, struct scaler_future *f, sc_ns now)
 {
+        if (f->family)
+                return give_nested(c, f, now);
         return f->job ? sc_job_submit_one(c, f, now) : sc_cli_shell_submit(c->shell, &f->spec, f->id.lo, now);
 }
 
@@ -345,12 +377,25 @@ static void leave_front(struct scaler_client *c, struct sc_list *submits)
         }
 }
 
+static void submit_graph(struct scaler_client *c, struct scaler_future *f, sc_ns now)
+{
+        uint8_t        room[SC_PARENT_SIZE];
+        struct sc_plan name = { .parent_run = 0 };
+        if (f->family && !sc_family_sign(f->family, room, &name)) {
+                sc_job_end_targets(c, f->job, SC_E_CANCELLED);
+                sc_client_end_unadmitted(c, f, SC_E_CANCELLED);
+                return;
+        }
+        f->job->name = f->family ? &name : NULL;
+        sc_job_submit_graph(c, f, now);
+}
+
 /* The job is done with when it is submitted, which the future may not outlive. */
 static void submit_job(struct scaler_client *c, struct scaler_future *f, sc_ns now)
 {
         scaler_future_ref(f);
         if (f->graph)
-                sc_job_submit_graph(c, f, now);
+                submit_graph(c, f, now);
         else
                 submit_one(c, f, now);
         sc_job_destroy(f->job);

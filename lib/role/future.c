@@ -4,6 +4,7 @@
  * would end the wait.
  */
 #include "future.h"
+#include "nested.h"
 
 #include <stdio.h>
 
@@ -39,6 +40,7 @@ void scaler_future_unref(scaler_future *f)
         if (f->text)
                 sc_mem_release(f->mem, f->text, f->text_len + 1);
         sc_queue_unref(f->queue);
+        sc_family_unref(f->family);
         struct sc_gate *gate = f->gate;
         sc_mem_release(f->mem, f, sizeof *f);
         sc_gate_unref(gate);
@@ -179,9 +181,12 @@ static int wait_ended(struct scaler_future *f, int64_t timeout_ms)
                 return SC_E_TIMEOUT;
         if (sc_gate_in_callback(gate))
                 return SC_E_STATE;
-        const sc_ns until = sc_until(timeout_ms);
+        const sc_ns       until  = sc_until(timeout_ms);
+        struct sc_family *family = sc_family_here();
+        if (family && f->family == family)
+                return sc_family_await(family, f, until);
         while (!f->ended)
-                if (!sc_gate_wait(gate, until))
+                if (!sc_gate_wait_away(gate, until))
                         return SC_E_TIMEOUT;
         return 0;
 }
@@ -195,7 +200,7 @@ int scaler_future_wait(scaler_future *f, int64_t timeout_ms)
         sc_gate_lock(f->gate);
         const int status = wait_ended(f, timeout_ms);
         sc_gate_unlock(f->gate);
-        return status;
+        return sc_family_back(status);
 }
 
 static int status_for(const struct scaler_future *f)
@@ -209,6 +214,7 @@ static int status_for(const struct scaler_future *f)
         case SC_REASON_QUEUE_TIMEOUT:
         case SC_REASON_DEADLINE:
         case SC_REASON_LIMIT:
+        case SC_REASON_WOULD_DEADLOCK:
                 return SC_E_LIMIT;
         case SC_REASON_CANCELLED:
                 return SC_E_CANCELLED;
@@ -249,7 +255,7 @@ int scaler_future_result(scaler_future *f, int64_t timeout_ms, scaler_blob **out
         if (!status && out)
                 status = give(f, f->result, out);
         sc_gate_unlock(f->gate);
-        return status;
+        return sc_family_back(status);
 }
 
 int scaler_future_detail(scaler_future *f, scaler_blob **out)
@@ -417,9 +423,9 @@ int scaler_future_read(scaler_future *f, void *buffer, size_t cap, int *stream_o
         while ((n = read_some(f, buffer, cap, stream_out)) == SC_E_TIMEOUT && timeout_ms != 0) {
                 if (sc_gate_in_callback(gate))
                         n = SC_E_STATE;
-                if (n == SC_E_STATE || !sc_gate_wait(gate, until))
+                if (n == SC_E_STATE || !sc_gate_wait_away(gate, until))
                         break;
         }
         sc_gate_unlock(gate);
-        return n;
+        return sc_family_back(n);
 }

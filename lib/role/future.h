@@ -13,6 +13,7 @@
 #include "sc_list.h"
 
 struct scaler_client;
+struct sc_family;
 struct sc_job;
 
 void sc_job_destroy(struct sc_job *job); /* job.h */
@@ -55,6 +56,8 @@ struct scaler_future {
         struct sc_mem       *mem;
         struct sc_id         id;
         uint64_t             user_data;
+        struct sc_family    *family; /* of the run that submits it; NULL: no run does */
+        struct sc_list       kin;    /* locked: among those of its family that have not ended */
         struct sc_list       turn; /* the turn's: to be submitted, or ended and not yet told */
         /* what the end brought: written by the turn before `ended` is told, read after it */
         uint32_t          attempts, losses;

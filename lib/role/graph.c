@@ -7,6 +7,7 @@
 
 #include "graph_names.h"
 #include "job.h"
+#include "nested.h"
 
 struct work { /* what one call builds */
         struct scaler_client *c;
@@ -335,6 +336,8 @@ static void line_up(struct work *w, bool wanted)
                 f->id       = (struct sc_id){ c->id, c->sequence };
                 f->graph_at = head->id.lo;
                 f->at_front = true;
+                if (f->family)
+                        sc_family_add(f->family, f, 1);
                 if (wanted)
                         scaler_future_ref(f);
         }
@@ -345,6 +348,8 @@ static void line_up(struct work *w, bool wanted)
         sc_list_add_tail(&c->submits, &head->work);
         c->pending += w->job->order_count + 1;
         c->submitted += w->job->order_count;
+        if (head->family)
+                sc_family_add(head->family, head, 1 + head->inner);
 }
 
 /* ---- the call -------------------------------------------------------------------------------------------------- */

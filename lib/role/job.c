@@ -202,12 +202,21 @@ static void fill(const struct sc_job *job, const struct sc_item *item, uint64_t 
         plan->results = (struct sc_views){ job->results, known };
 }
 
+static void sign(const struct sc_job *job, struct sc_plan *plan)
+{
+        if (!job->name)
+                return;
+        plan->parent     = job->name->parent;
+        plan->parent_run = job->name->parent_run;
+}
+
 static int submit_item(struct scaler_client *c, const struct sc_job *job, const struct sc_item *item, uint64_t graph,
                        uint64_t sequence, sc_ns now)
 {
         struct sc_spec spec = item->spec;
         struct sc_plan plan = spec.plan ? *spec.plan : (struct sc_plan){ .graph = 0 };
         fill(job, item, graph, &plan);
+        sign(job, &plan);
         plan.graph       = graph;
         plan.graph_flags = item->future ? 0 : SC_GRAPH_INNER;
         spec.plan        = &plan;
@@ -228,6 +237,7 @@ static int submit_head(struct scaler_client *c, const struct scaler_future *head
         struct sc_plan       plan = head->spec.plan ? *head->spec.plan : (struct sc_plan){ .graph = 0 };
         plan.nodes                = (uint32_t)job->order_count;
         plan.graph_flags          = job->graph_flags;
+        sign(job, &plan);
         const struct sc_spec spec = { .kind = SC_TASK_GRAPH, .plan = &plan };
         return sc_cli_shell_submit(c->shell, &spec, head->id.lo, now);
 }

@@ -43,6 +43,7 @@ struct sc_job {
         struct sc_view  *results;    /* ... and for the results of its reads */
         size_t           after_most;
         uint32_t         graph_flags; /* of the graph */
+        const struct sc_plan *name;   /* in whose it is submitted: `parent` and `parent_run`; NULL: the client's own */
 };
 
 void sc_wiring_init(struct sc_wiring *w, struct scaler_client *c);

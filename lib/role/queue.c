@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "future.h"
+#include "nested.h"
 #include "wake_fd.h"
 
 struct scaler_queue {
@@ -165,10 +166,23 @@ int scaler_queue_next(scaler_queue *q, int64_t timeout_ms, scaler_future **out)
                         until = sc_until(timeout_ms);
                 else if (until != SC_NEVER && sc_clock_now() >= until)
                         break;
+                if (sc_family_leaves(NULL, q, &q->lock))
+                        continue;
+                if (sc_family_must_return())
+                        break;
                 wait_some(q, until);
         }
         pthread_mutex_unlock(&q->lock);
-        return status;
+        return sc_family_back(status);
+}
+
+void sc_queue_stir(struct scaler_queue *q)
+{
+        pthread_mutex_lock(&q->lock);
+        pthread_cond_broadcast(&q->some);
+        if (q->rt && sc_loop_host_driven(q->rt->loop))
+                sc_loop_wake(q->rt->loop);
+        pthread_mutex_unlock(&q->lock);
 }
 
 int scaler_queue_fd(scaler_queue *q)

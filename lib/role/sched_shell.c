@@ -53,6 +53,8 @@ static void carry_out(struct sc_sched_shell *x, const struct sc_effect *fx)
         case SC_FX_RUN:
         case SC_FX_STOP:
         case SC_FX_READ_MORE:
+        case SC_FX_PARK:
+        case SC_FX_RESUME:
                 SC_UNREACHABLE();
         }
 }

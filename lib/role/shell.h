@@ -51,6 +51,8 @@ struct sc_work_shell_upcalls {
         bool (*take_back)(void *role, uint64_t run);                     /* it had not begun, and will not */
         void (*stop)(void *role, uint64_t run, enum sc_stop_how how);
         void (*read_more)(void *role, uint64_t run);
+        void (*park)(void *role, uint64_t run);                          /* it waits: its slot is free for others */
+        void (*resume)(void *role, uint64_t run, int status);            /* see SC_FX_RESUME */
         void (*note)(void *role, int level, const char *line);
         void (*closed)(void *role);                                      /* drained */
         void (*give_up)(void *role, int status, const char *why);
@@ -72,6 +74,9 @@ void  sc_work_shell_flush(struct sc_work_shell *x, sc_ns now);
  * memory for that, the run ends as a failure that says so, and what it still prints is read and forgotten. */
 void  sc_work_shell_ran(struct sc_work_shell *x, uint64_t run, const struct sc_outcome *outcome, sc_ns now);
 void  sc_work_shell_output(struct sc_work_shell *x, uint64_t run, uint8_t stream, struct sc_view bytes, sc_ns now);
+/* Not from inside an upcall. */
+void  sc_work_shell_waits(struct sc_work_shell *x, uint64_t run, sc_ns now);
+void  sc_work_shell_wakes(struct sc_work_shell *x, uint64_t run, sc_ns now);
 /* `deadline_ms` as of SC_EV_DRAIN.  Release: the time is up now. */
 void  sc_work_shell_drain(struct sc_work_shell *x, uint64_t deadline_ms, sc_ns now);
 void  sc_work_shell_release(struct sc_work_shell *x, sc_ns now);

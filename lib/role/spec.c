@@ -7,6 +7,7 @@
 #include "body.h"
 #include "client.h"
 #include "job.h"
+#include "nested.h"
 #include "plan.h"
 #include "sc_buf.h"
 
@@ -171,10 +172,12 @@ static struct scaler_future *new_future(struct scaler_client *c, const scaler_sp
         f->gate      = sc_gate_ref(c->gate);
         f->queue     = sc_queue_ref(s->queue);
         f->user_data = s->user_data;
+        f->family    = c->nested ? sc_family_ref(sc_family_here()) : NULL;
         sc_list_init(&f->work);
         sc_list_init(&f->chunks);
         sc_list_init(&f->ready);
         sc_list_init(&f->turn);
+        sc_list_init(&f->kin);
         return f;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "body.h"
+#include "nested.h"
 #include "sc_assert.h"
 #include "sc_blob.h"
 #include "worker.h"
@@ -41,11 +42,13 @@ static void end(struct scaler_task *t, sc_ns now)
                     .text    = { t->text, strlen(t->text) },
         };
         sc_map_remove(&w->tasks, (struct sc_id){ 0, t->handle });
+        if (t->deferred)
+                sc_slots_free(w->slots); /* before the core gives its slot to one that waits */
         sc_work_shell_ran(w->shell, t->handle, &outcome, now);
         w->batch.records++;
+        w->batch.urgent |= sc_work_waited_for(sc_work_shell_core(w->shell));
         scaler_blob_unref(t->result);
-        if (t->deferred)
-                sc_slots_free(w->slots);
+        sc_family_over(t->family);
         free_task(t);
         sc_loop_touch(w->rt->loop, &w->member);
         sc_run_gone(w);
@@ -72,7 +75,9 @@ static void on_completed(struct sc_post *post, sc_ns now)
 static bool work(struct sc_job *job)
 {
         struct scaler_task *t        = SC_CONTAINER(job, struct scaler_task, job);
-        const int           returned = t->function->fn(t, t->function->ctx);
+        sc_task_swap_current(t);
+        const int returned = t->function->fn(t, t->function->ctx);
+        sc_task_swap_current(NULL);
         if (!t->deferred)
                 t->returned = returned; /* else whoever completes it writes that, and may have done so */
         return !t->deferred;
@@ -257,6 +262,7 @@ bool sc_task_take_back(struct scaler_task *t)
 void sc_task_stop(struct scaler_task *t)
 {
         atomic_store_explicit(&t->cancelled, true, memory_order_relaxed);
+        sc_family_stop(t->family);
 }
 
 /* ---- the public functions, on the task's thread ---------------------------------------------------------------- */

@@ -105,6 +105,12 @@ static void carry_out(struct sc_work_shell *x, const struct sc_effect *fx)
         case SC_FX_READ_MORE:
                 add_more(x, fx->run);
                 break;
+        case SC_FX_PARK:
+                x->upcalls.park(x->role, fx->run);
+                break;
+        case SC_FX_RESUME:
+                x->upcalls.resume(x->role, fx->run, fx->status);
+                break;
         case SC_FX_COMPLETE:
         case SC_FX_CONFIRM:
         case SC_FX_GRAPH:
@@ -471,6 +477,23 @@ void sc_work_shell_output(struct sc_work_shell *x, uint64_t run, uint8_t stream,
         }
         struct sc_event ev = {.kind = SC_EV_OUTPUT, .run = run, .stream = stream, .bytes = bytes};
         step(x, &ev);
+}
+
+static void step_wait(struct sc_work_shell *x, enum sc_event_kind kind, uint64_t run, sc_ns now)
+{
+        hear_run(x, now);
+        struct sc_event ev = {.kind = kind, .run = run};
+        step(x, &ev);
+}
+
+void sc_work_shell_waits(struct sc_work_shell *x, uint64_t run, sc_ns now)
+{
+        step_wait(x, SC_EV_WAITS, run, now);
+}
+
+void sc_work_shell_wakes(struct sc_work_shell *x, uint64_t run, sc_ns now)
+{
+        step_wait(x, SC_EV_WAKES, run, now);
 }
 
 static void drain(struct sc_work_shell *x, sc_ns now)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "machine.h"
+#include "nested.h"
 #include "plan.h"
 #include "sc_assert.h"
 
@@ -55,6 +56,30 @@ static void on_read_more(void *role, uint64_t run)
                 sc_command_read_more(c);
 }
 
+static void on_park(void *role, uint64_t run)
+{
+        struct scaler_worker     *w = role;
+        const struct scaler_task *t = sc_map_get(&w->tasks, (struct sc_id){ 0, run });
+        SC_ASSERT(t != NULL && t->family != NULL);
+        sc_family_park(t->family);
+}
+
+static void on_resume(void *role, uint64_t run, int status)
+{
+        struct scaler_worker     *w = role;
+        const struct scaler_task *t = sc_map_get(&w->tasks, (struct sc_id){ 0, run });
+        SC_ASSERT(t != NULL && t->family != NULL);
+        sc_family_resume(t->family, status);
+}
+
+static struct scaler_client *inner_of(struct scaler_worker *w)
+{
+        sc_gate_lock(w->gate);
+        struct scaler_client *inner = w->inner;
+        sc_gate_unlock(w->gate);
+        return inner;
+}
+
 static void on_note(void *role, int level, const char *line)
 {
         struct scaler_worker *w = role;
@@ -69,6 +94,8 @@ static void on_closed(void *role)
         sc_gate_changed(w->gate);
         sc_gate_unlock(w->gate);
         w->leaving = true;
+        if (inner_of(w))
+                sc_client_leave(inner_of(w));
         sc_station_hang_up(sc_work_shell_station(w->shell), sc_loop_now(w->rt->loop));
         sc_loop_touch(w->rt->loop, &w->member);
 }
@@ -81,6 +108,8 @@ static void on_give_up(void *role, int status, const char *why)
         sc_station_hang_up(sc_work_shell_station(w->shell), sc_loop_now(w->rt->loop));
         sc_log(w->rt, SCALER_LOG_ERROR, "worker", "%s: gives up on %s: %s", w->name, w->url,
                why ? why : sc_status_text(status));
+        if (inner_of(w))
+                sc_client_give_up(inner_of(w), status, why);
         sc_gate_lock(w->gate);
         w->given_up = status;
         sc_gate_changed(w->gate);
@@ -102,6 +131,8 @@ static const struct sc_work_shell_upcalls shell_upcalls = {
         .take_back = on_take_back,
         .stop      = on_stop,
         .read_more = on_read_more,
+        .park      = on_park,
+        .resume    = on_resume,
         .note      = on_note,
         .closed    = on_closed,
         .give_up   = on_give_up,
@@ -393,7 +424,7 @@ int scaler_worker_start(scaler_worker *w, scaler_error *err)
                 return sc_error_set(err, w ? SC_E_STATE : SC_E_INVALID, "worker: started before, or from a callback");
         int status = make_shell(w);
         if (!status)
-                status = sc_slots_create(w->mem, w->rt->loop, w->core.slots, 0, &w->slots);
+                status = sc_slots_create(w->mem, w->rt->loop, w->core.slots, 0, SC_WAITING_MAX, &w->slots);
         if (status) {
                 leave_loop(w);
                 return sc_error_set(err, status, "worker: %s", sc_status_text(status));
@@ -464,6 +495,7 @@ int scaler_worker_stats_get(scaler_worker *w, scaler_worker_stats *out)
                 s.failed    = core.failed;
                 s.cancelled = core.cancelled;
                 s.released  = core.released;
+                s.waiting   = core.waiting;
         }
         sc_gate_lock(w->gate);
         s.connected = w->linked;
@@ -558,6 +590,8 @@ void scaler_worker_destroy(scaler_worker *w)
                 return;
         if (w->state != SC_CLIENT_NEW)
                 end_life(w);
+        if (w->inner)
+                sc_client_unmake(w->inner); /* nobody is left who could submit with it */
         leave_loop(w);
         for (size_t i = 0; i < w->function_count; i++) {
                 if (w->functions[i].destroy)

@@ -24,6 +24,7 @@ struct scaler_task { /* a function's run, from RUN until it has returned and com
         uint64_t                      handle;
         struct sc_id                  id;
         uint32_t                      attempt;
+        struct sc_family *_Atomic     family; /* the task's own thread's; NULL: it has not asked for its client */
         size_t                        size; /* of this allocation */
         _Atomic bool                  cancelled;
         /* the task's own thread, until its post */
@@ -80,6 +81,8 @@ struct scaler_worker {
         struct sc_gate        *gate;
         /* the gate's lock */
         bool     linked, closed, left;
+        bool     making; /* `inner`, by one task's thread */
+        struct scaler_client *inner; /* with which its tasks submit; NULL: none has asked for it */
         int      given_up;
         bool     lives; /* tasks or commands exist */
         /* the turn's */

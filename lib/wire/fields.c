@@ -81,7 +81,8 @@ static const struct sc_field hold[] = {
         FIELD(2, "sequence", U64, offsetof(struct sc_hold, task.lo), 1, 0),
         FIELD(3, "run", U64, offsetof(struct sc_hold, run), 1, 0),
         FIELD(4, "epoch", U64, offsetof(struct sc_hold, epoch), 1, 0),
-        FIELD(5, "flags", U8, offsetof(struct sc_hold, flags), 0, SC_HOLD_RUNNING | SC_HOLD_DONE),
+        FIELD(5, "flags", U8, offsetof(struct sc_hold, flags), 0,
+              SC_HOLD_RUNNING | SC_HOLD_DONE | SC_HOLD_WAITING),
 };
 
 static const struct sc_field plan[] = {
@@ -100,6 +101,8 @@ static const struct sc_field plan[] = {
         FIELD(13, "graph_flags", U32, offsetof(struct sc_plan, graph_flags), 0, SC_GRAPH_INNER | SC_GRAPH_FAIL_FAST),
         FIELD(14, "root", U64, offsetof(struct sc_plan, root), 0, 0),
         FIELD(15, "root_reason", U32, offsetof(struct sc_plan, root_reason), 0, SC_REASONS - 1),
+        FIELD(16, "parent", BYTES, offsetof(struct sc_plan, parent), 0, SC_PARENT_SIZE),
+        FIELD(17, "parent_run", U64, offsetof(struct sc_plan, parent_run), 0, 0),
         FIELD(18, "key", TEXT, offsetof(struct sc_plan, key), 0, SC_NAME_MAX),
 };
 
@@ -208,6 +211,8 @@ static const struct sc_field keep[]     = { HELD(1) };
 static const struct sc_field drop[]     = { HELD(0) };
 static const struct sc_field started[]  = { RUN };
 static const struct sc_field returned[] = { RUN, FIELD(4, "released", BOOL, AT(about.released), 0, 0) };
+static const struct sc_field waiting[]  = { RUN };
+static const struct sc_field resumed[]  = { RUN };
 
 static const struct sc_field done[] = {
         TASK(done.task),
@@ -429,6 +434,8 @@ static const struct sc_layout layouts[] = {
         [SC_MSG_STARTED]      = KIND(started, about, 3, A_RUN),
         [SC_MSG_DONE]         = KIND(done, done, 11, A_RUN),
         [SC_MSG_RETURNED]     = KIND(returned, about, 4, A_RUN),
+        [SC_MSG_WAITING]      = KIND(waiting, about, 3, A_RUN),
+        [SC_MSG_RESUMED]      = KIND(resumed, about, 3, A_RUN),
         [SC_MSG_OUTPUT]       = KIND(output, output, 5, A_RUN | BIT(4) | BIT(6)),
         [SC_MSG_OUTPUT_ACK]   = KIND(output_ack, output_ack, 6, A_RUN),
         [SC_MSG_QUERY]        = KIND(query, query, 12, BIT(2) | BIT(4)),

@@ -77,7 +77,7 @@ bool sc_plan_map_is_empty(const struct sc_plan *plan)
 size_t sc_plan_map_bound(const struct sc_plan *plan)
 {
         size_t bound = SC_PUT_HEAD_MAX + (size_t)sc_layout_plan.count * (1 + SC_PUT_NUMBER_MAX) + plan->needs.len +
-                       plan->tag.len + plan->retry_on.len + plan->after.len + plan->key.len;
+                       plan->tag.len + plan->retry_on.len + plan->after.len + plan->key.len + plan->parent.len;
         for (uint32_t i = 0; i < plan->results.count; i++)
                 bound += SC_PUT_HEAD_MAX + plan->results.at[i].len;
         return bound;

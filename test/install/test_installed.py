@@ -16,7 +16,7 @@ import unittest
 
 BUILD = os.environ["SCALER_BUILD"]
 TOP = pathlib.Path(os.environ["SCALER_TOP"])
-EXAMPLES = ["hello", "embed_scheduler", "spawn_workers", "host_loop", "commands", "graph", "plugin_client"]
+EXAMPLES = ["hello", "embed_scheduler", "spawn_workers", "host_loop", "commands", "fibonacci", "graph", "plugin_client"]
 STRICT = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"]
 LIMIT = 120
 

@@ -3,9 +3,8 @@
  * stations, wire and cores are the real ones; nets, clocks, processes and applications are made up here.
  * Everything that happens is an event in one queue, and all chance comes from one generator, so a seed
  * is a whole history.  Files: sim_clock (events, chance, trace), sim_net (connections), sim_node
- * (processes), sim_work and sim_client (applications), sim_fault, sim_drain, sim_hostile, sim_liar, sim_judge,
- * sim_links, sim_plan (offers, needs, shares), sim_ledger, sim_idle and sim_explain (judges of them), sim_keys,
- * sim_graph (dependencies), sim_graph_judge, sim_full, sim_world.
+ * sim_plan (offers, needs, shares), sim_ledger, sim_idle and sim_explain (judges of them), sim_keys, sim_graph
+ * (dependencies), sim_graph_judge, sim_nested, sim_full, sim_world.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -114,6 +113,7 @@ struct sim_run {            /* on a worker */
         bool     may_print, stopped;
         bool     returned; /* though it had begun */
         bool     begun;  /* else it waits for a slot */
+        bool     nests, waits, woken, parked; /* for its children: until it goes on; told; told to go on; no slot */
         sc_ns    began_at;
         uint64_t order;  /* in which it was told */
         uint64_t gpus;   /* indices, when it has some */
@@ -147,6 +147,7 @@ struct sim_node {
         uint64_t               raw_id;
         uint8_t                raw_role;
         uint32_t               taken; /* tasks, by a liar */
+        uint32_t               pair;   /* of a worker its own client, and of that its worker; 0: none */
         struct sim_amounts     offers;              /* worker */
         uint32_t               tenant, weight, running_max; /* client */
         sc_ns                  joined_at;                   /* worker: welcomed; 0: not */
@@ -181,6 +182,8 @@ enum sim_end { SIM_SUCCEEDS, SIM_FAILS, SIM_POISON };
 
 struct sim_task {
         uint32_t     client;                  /* node */
+        uint32_t     parent, children;        /* index + 1 of the task that submits it; how many it submits */
+        uint64_t     parent_run;
         sc_ns        submit_at, cancel_at[2]; /* 0: never */
         bool         force[2];
         bool         submitted, orphaned, ended, cancel_asked[2];
@@ -277,6 +280,7 @@ struct sim_config {
         /* shared: see sim_plan.c; calm: and no fault ever happens; full: see sim_full.c */
         bool     graphs; /* see sim_graph.c */
         bool     shared, calm, full, needs, shares, caps, times;
+        bool     nested; /* see sim_nested.c */
         bool     keys, keys_quiet, keys_forget; /* quiet: no fault ever happens */
         uint8_t  allocate;
         sc_ns    aging;
@@ -423,6 +427,25 @@ void sim_drain_heard(struct sim *w, struct sim_conn *at, const uint8_t *frame, s
 void sim_drain_see(struct sim *w, struct sim_conn *from, const struct sc_msg *msg);
 void sim_drain_granted(struct sim *w, const struct sim_conn *from, uint32_t tasks);
 void sim_drain_runs(struct sim *w, uint32_t node, uint32_t task);
+/* Tasks that submit tasks. */
+void           sim_nested_config(struct sim *w);
+void           sim_nested_shape(struct sim *w);
+void           sim_nested_plan(struct sim *w);
+void           sim_nested_nodes(struct sim *w, struct sim_node *(*add)(struct sim *w, enum sim_kind kind));
+bool           sim_nested_is_inner(const struct sim *w, uint32_t node);
+void           sim_nested_stopped(struct sim *w, uint32_t worker);
+void           sim_nested_prune(struct sim *w);
+void           sim_nested_begin(struct sim *w, struct sim_node *n, struct sim_run *r, uint64_t place);
+void           sim_nested_stop(struct sim *w, struct sim_node *n, struct sim_run *r, uint64_t place);
+struct sc_plan sim_nested_sign(const struct sim *w, const struct sim_task *t, struct sc_plan plan,
+                               uint8_t room[SC_PARENT_SIZE]);
+void           sim_nested_ended(struct sim *w, uint32_t task);
+bool           sim_nested_may_be_cancelled(const struct sim *w, uint32_t task);
+void           sim_nested_resumed(struct sim *w, struct sim_node *n, int status);
+void           sim_nested_judge_end(struct sim *w);
+void           sim_work_goes_on(struct sim *w, struct sim_node *n, const struct sim_run *r);
+int            sim_client_submit(struct sim *w, struct sim_node *n, uint32_t task, uint64_t seq);
+
 void sim_keys_config(struct sim *w);
 void sim_keys_plan(struct sim *w);
 void sim_keys_said(struct sim *w, const struct sim_conn *from, const struct sc_msg *msg);

@@ -29,7 +29,7 @@ struct sim_task *sim_task_of(struct sim *w, struct sc_id id, uint32_t *index)
 
 /* ---- submitting -------------------------------------------------------------------------------------- */
 
-static int submit(struct sim *w, struct sim_node *n, uint32_t task, uint64_t seq)
+int sim_client_submit(struct sim *w, struct sim_node *n, uint32_t task, uint64_t seq)
 {
         static uint8_t           body[SC_BODY_MAX];
         static const char *const names[SIM_FUNCTIONS] = { "f0", "f1", "f2", "f3" };
@@ -43,7 +43,11 @@ static int submit(struct sim *w, struct sim_node *n, uint32_t task, uint64_t seq
         spec.retries    = t->retries;
         if (w->config.graphs)
                 sim_graph_fill(w, task, &deps);
-        const bool planned = deps.plan.needs.len > 0 || deps.plan.key.len > 0 || w->config.times || w->config.graphs;
+        uint8_t room[SC_PARENT_SIZE];
+        if (t->parent != 0)
+                deps.plan = sim_nested_sign(w, t, deps.plan, room);
+        const bool planned = deps.plan.needs.len > 0 || deps.plan.key.len > 0 || w->config.times || w->config.graphs ||
+                             t->parent != 0;
         spec.plan       = planned ? &deps.plan : NULL;
         spec.timeout_ms = t->timeout_ms;
         spec.function   = t->kind == SC_TASK_FUNCTION ? (struct sc_view){ names[t->function], 2 } : none;
@@ -86,13 +90,13 @@ static int submit_all(struct sim *w, struct sim_node *n, uint32_t task)
 {
         const uint64_t seq    = sc_cli_next_sequence(sc_cli_shell_core(n->cli));
         const uint32_t nodes  = w->tasks[task].nodes;
-        int            status = submit(w, n, task, seq);
+        int            status = sim_client_submit(w, n, task, seq);
         if (status != 0)
                 return status;
         uint32_t place = 0;
         for (uint32_t i = task + 1; i < w->task_count && place < nodes && status == 0; i++)
                 if (w->tasks[i].head == task + 1)
-                        status = submit(w, n, i, seq + ++place);
+                        status = sim_client_submit(w, n, i, seq + ++place);
         if (status != 0 && !w->config.memory)
                 sim_fail(w, "node %u of graph %u could not be submitted: %d", place, task, status);
         if (status != 0)
@@ -225,6 +229,8 @@ static void on_complete(void *role, const struct sc_result *result)
         t->reason = result->outcome.reason;
         w->ended_count++;
         sim_judge_result(w, task, result);
+        if (w->config.nested)
+                sim_nested_ended(w, task);
 }
 
 static void on_graph(void *role, const struct sc_graph_done *done)

@@ -26,9 +26,10 @@ void sim_drain_config(struct sim *w)
 {
         struct sim_config *c     = &w->config;
         const uint64_t     which = w->seed % 16;
-        if (c->poison_only || c->blips_only || c->full || c->graphs || c->keys) /* they ask a question of their own */
+        /* Those ask a question of their own. */
+        if (c->poison_only || c->blips_only || c->full || c->graphs || c->keys || c->nested)
                 return;
-        c->drains   = (which == 2 || which == 5 || which == 8 || which == 13) && !c->keys && !c->graphs;
+        c->drains   = which == 2 || which == 5 || which == 8 || which == 13;
         c->restarts = c->drains && !c->calm && w->seed % 3 != 0;
         if (which != 11 || c->shared)
                 return;

@@ -27,7 +27,7 @@ void sim_graph_config(struct sim *w)
 {
         struct sim_config *c     = &w->config;
         const bool         asked = w->seed % 11 == 0 || w->seed % 17 == 13 || w->seed % 17 == 15;
-        const bool         other = c->shared || c->full || c->keys || c->poison_only || c->blips_only;
+        const bool         other = c->shared || c->full || c->keys || c->nested || c->poison_only || c->blips_only;
         if (!asked || other || w->seed % 13 == 6)
                 return;
         const struct sc_rng before = swap(w, (struct sc_rng){ ~w->seed * UINT64_C(0xa0761d6478bd642f) });

@@ -206,7 +206,7 @@ static void judge_failure(struct sim *w, uint32_t task, const struct sc_result *
         const uint8_t          reason = result->outcome.reason;
         if (w->config.memory)
                 return; /* whoever had no memory says so in its own way */
-        if (reason == SC_REASON_CANCELLED && t->cancels == 0 && !t->swept)
+        if (reason == SC_REASON_CANCELLED && t->cancels == 0 && !t->swept && !sim_nested_may_be_cancelled(w, task))
                 sim_fail(w, "task %u was cancelled by nobody", task);
         if (reason == SC_REASON_TASK && t->end != SIM_FAILS && t->fails_first == 0 && t->timeout_ms == 0)
                 sim_fail(w, "task %u failed and should not", task);

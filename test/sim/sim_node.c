@@ -261,7 +261,7 @@ static int start_worker(struct sim *w, uint32_t node, const struct sc_station_op
         for (uint32_t i = 0; i < SIM_FUNCTIONS; i++)
                 if (n->functions & 1u << i)
                         functions[count++] = view(names[i]);
-        const struct sc_work_options options = {
+        struct sc_work_options options = {
                 .id             = n->id,
                 .slots          = n->slots,
                 .now            = sim_node_now(w, node),
@@ -271,6 +271,8 @@ static int start_worker(struct sim *w, uint32_t node, const struct sc_station_op
                 .function_count = count,
                 .prefetch       = sim_chance(w, 30) ? (int32_t)sim_below(w, 5) - 1 : 0,
         };
+        if (w->config.nested && w->seed / 48 % 2 == 0)
+                options.prefetch = -1; /* a slot that is taken for used is missed */
         memset(n->run, 0, sizeof n->run);
         return sc_work_shell_create(&n->mem, &options, station, &sim_work_upcalls, n, &n->work);
 }
@@ -305,7 +307,7 @@ static void begin_dial(struct sim *w, struct sim_post *post)
 
 static void start_event(struct sim *w, struct sim_event *ev)
 {
-        if (!w->nodes[ev->node].alive)
+        if (!w->nodes[ev->node].alive && !sim_nested_is_inner(w, ev->node))
                 sim_node_start(w, ev->node);
 }
 
@@ -327,7 +329,7 @@ void sim_node_start(struct sim *w, uint32_t node)
 {
         struct sim_node *n = &w->nodes[node];
         n->generation++;
-        n->id           = sc_rng_next(&w->rng) | 1;
+        n->id           = sim_nested_is_inner(w, node) ? w->nodes[n->pair].id : sc_rng_next(&w->rng) | 1;
         n->paused_until = 0;
         n->deadline     = SC_NEVER;
         n->turn_due = n->gave_up = n->closing = n->closed = n->full = false;
@@ -364,6 +366,8 @@ void sim_node_start(struct sim *w, uint32_t node)
                 sim_post(w, node, begin_dial);
         else
                 sim_node_wake(w, node);
+        if (n->kind == SIM_WORKER && n->pair != 0)
+                sim_node_start(w, n->pair);
 }
 
 void sim_node_stop(struct sim *w, uint32_t node)
@@ -386,6 +390,7 @@ void sim_node_stop(struct sim *w, uint32_t node)
         n->cli   = NULL;
         if (n->blocks != 0 || n->mem.used != 0)
                 sim_fail(w, "node %u left %zu blocks of %zu bytes", node, n->blocks, (size_t)n->mem.used);
+        sim_nested_stopped(w, node);
 }
 
 void sim_node_pause(struct sim *w, uint32_t node, sc_ns until)

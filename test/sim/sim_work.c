@@ -221,7 +221,7 @@ static uint32_t count_runs(const struct sim_node *n, bool begun)
 {
         uint32_t count = 0;
         for (int i = 0; i < SIM_RUNS_MAX; i++)
-                count += n->run[i].run != 0 && n->run[i].begun == begun;
+                count += n->run[i].run != 0 && n->run[i].begun == begun && !n->run[i].parked;
         return count;
 }
 
@@ -254,8 +254,17 @@ static void begin(struct sim *w, struct sim_node *n, struct sim_run *r)
                 sim_at_node(w, w->now + sim_between(w, SC_US, t->duration), index_of(n), crash_event);
         else if (prints(w, r))
                 go_on_printing(w, n, r);
+        else if (t->children > 0)
+                sim_nested_begin(w, n, r, place_of(n, r));
         else if (!t->inline_end)
                 end_at(w, n, r, w->now + t->duration, false);
+}
+
+/* Its children are done with, or it is told to stop. */
+void sim_work_goes_on(struct sim *w, struct sim_node *n, const struct sim_run *r)
+{
+        const sc_ns most = r->stopped ? SC_MS : w->tasks[r->task].duration;
+        end_at(w, n, r, w->now + most, r->stopped);
 }
 
 /* What was told beyond the slots begins in its order, each when a slot comes free; the worker hears of it later. */
@@ -349,8 +358,35 @@ static void on_stop(void *role, uint64_t run, enum sc_stop_how how)
                 end_at(w, n, r, w->now + t->duration, true); /* nobody reads on, and it does not wait for that */
         if (t->end == SIM_POISON || (t->ignores_cancel && !dies) || (r->stopped && !dies))
                 return;
+        if (r->nests) {
+                sim_nested_stop(w, n, r, place_of(n, r));
+                return;
+        }
         r->stopped = true;
         end_at(w, n, r, w->now + sim_between(w, SC_US, dies ? 10 * SC_MS : SC_S), true);
+}
+
+static void on_park(void *role, uint64_t run)
+{
+        struct sim_node *n = role;
+        struct sim_run  *r = find_run(n, run);
+        if (run == 0 || r == NULL || !r->waits || r->parked)
+                sim_fail(world_of(n), "worker %u parks a run that does not wait", index_of(n));
+        r->parked = true;
+        begin_next(world_of(n), n);
+}
+
+static void on_resume(void *role, uint64_t run, int status)
+{
+        struct sim_node *n = role;
+        struct sim      *w = world_of(n);
+        struct sim_run  *r = find_run(n, run);
+        if (run == 0 || r == NULL || !r->waits)
+                sim_fail(w, "worker %u lets a run go on that does not wait", index_of(n));
+        r->parked = r->waits = r->woken = r->nests = false;
+        sim_trace(w, "resume", index_of(n), r->task, r->exec);
+        sim_nested_resumed(w, n, status);
+        sim_work_goes_on(w, n, r);
 }
 
 static void on_read_more(void *role, uint64_t run)
@@ -385,6 +421,8 @@ const struct sc_work_shell_upcalls sim_work_upcalls = {
         .take_back = on_take_back,
         .stop      = on_stop,
         .read_more = on_read_more,
+        .park      = on_park,
+        .resume    = on_resume,
         .closed    = on_closed,
         .give_up   = on_give_up,
 };

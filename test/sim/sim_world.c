@@ -231,6 +231,7 @@ static void plan_nodes(struct sim *w)
                 add_node(w, SIM_ADMIN);
         for (uint32_t i = 0; i < c->hostiles; i++)
                 add_node(w, SIM_HOSTILE);
+        sim_nested_nodes(w, add_node);
 }
 
 /* ---- its end --------------------------------------------------------------------------------------------- */
@@ -355,6 +356,7 @@ static void end_event(struct sim *w, struct sim_event *ev)
         (void)ev;
         sim_links_cancels(w);
         sim_graph_rows(w);
+        sim_nested_prune(w);
         if (w->healed) {
                 sim_judge_cancels(w);
                 advance(w);
@@ -409,9 +411,11 @@ static void make(struct sim *w)
         choose_faults(w);
         choose_kind(w);
         sim_plan_config(w);
+        sim_nested_config(w);
         sim_graph_config(w);
         sim_drain_config(w);
         choose_shape(w);
+        sim_nested_shape(w);
         sim_drain_shape(w);
         w->nodes      = sc_mem_zalloc(&w->mem, SIM_NODES_MAX * sizeof *w->nodes);
         w->pattern    = sc_mem_alloc(&w->mem, 1 << 20);
@@ -429,6 +433,7 @@ static void make(struct sim *w)
         }
         sim_plan(w);
         sim_graph_plan(w);
+        sim_nested_plan(w);
         sc_ns work = 0;
         for (uint32_t i = 0; i < w->task_count; i++)
                 work += w->tasks[i].duration * 2 * (1 + (sc_ns)w->tasks[i].retries) +
@@ -487,6 +492,7 @@ uint64_t sim_run(uint64_t seed, bool trace)
         sim_judge_losses(w);
         sim_judge_end(w);
         sim_drain_judge_end(w);
+        sim_nested_judge_end(w);
         unmake(w);
         const uint64_t hash = w->hash;
         free(w);

@@ -39,6 +39,8 @@ KINDS = {
     'STARTED': (64, RUN),
     'DONE': (65, dict(RUN, **OUTCOME)),
     'RETURNED': (66, dict(RUN, released=4)),
+    'WAITING': (67, RUN),
+    'RESUMED': (68, RUN),
     'OUTPUT': (72, dict(RUN, stream=4, offset=5, bytes=6)),
     'OUTPUT_ACK': (73, dict(RUN, received=4, limit=5, again=6)),
     'QUERY': (80, {name: key for key, name in enumerate(
@@ -67,7 +69,7 @@ KINDS = {
 }
 PLAN = {'not_before_ms': 1, 'queue_ms': 2, 'deadline_ms': 3, 'backoff_ms': 4, 'backoff_max_ms': 5, 'needs': 6, 'tag': 7,
         'retry_on': 8, 'after': 9, 'results': 10, 'nodes': 11, 'graph': 12, 'graph_flags': 13, 'root': 14,
-        'root_reason': 15, 'key': 18}
+        'root_reason': 15, 'parent': 16, 'parent_run': 17, 'key': 18}
 HOLD = {'client': 1, 'sequence': 2, 'run': 3, 'epoch': 4, 'flags': 5}
 
 
@@ -197,6 +199,8 @@ def vectors():
                      + (4).to_bytes(8, 'little'), 'results': [b'known'], 'graph': 2, 'graph_flags': 1})
     yield good('a_submit_whose_dependency_has_failed', 'SUBMIT', client=1, sequence=9, function='f',
                plan={'after': (4 | 1 << 62).to_bytes(8, 'little'), 'root': 4, 'root_reason': 1})
+    yield good('a_submit_of_a_nested_task', 'SUBMIT', **T, function='f',
+               plan={'parent': (7).to_bytes(8, 'little') + (9).to_bytes(8, 'little'), 'parent_run': 5})
     yield good('a_submit_with_a_plan_of_tomorrow', 'SUBMIT', 'accept',
                bytes.fromhex('92108301010202118303053f92c0807ec3'), client=1, sequence=2, plan={'deadline_ms': 5})
     yield good('a_submit_with_an_empty_plan', 'SUBMIT', 'accept', bytes.fromhex('921083010102021180'), client=1, sequence=2)
@@ -230,6 +234,8 @@ def vectors():
     yield good('the_smallest_done', 'DONE', **R)
     yield good('a_done_with_everything', 'DONE', **R, **ENDED)
     yield good('a_returned', 'RETURNED', **R)
+    yield good('a_waiting', 'WAITING', **R)
+    yield good('a_resumed', 'RESUMED', **R)
     yield good('a_released_run', 'RETURNED', **R, released=True)
     yield good('a_drain_of_the_scheduler', 'DRAIN')
     yield good('a_drain', 'DRAIN', ticket=1, worker=W, deadline_ms=30000)

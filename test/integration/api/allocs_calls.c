@@ -265,6 +265,14 @@ static int task_defer(scaler_task *t, struct scene *s)
         return status;
 }
 
+static int task_client(scaler_task *t, struct scene *s)
+{
+        scaler_client *c      = NULL;
+        const int      status = scaler_task_client(t, &c, NULL);
+        (void)s;
+        return given(status, c);
+}
+
 /* ---- client -------------------------------------------------------------------------------------------------- */
 
 static int client_create(struct scene *s)
@@ -698,6 +706,7 @@ const struct allocs_row allocs_rows[] = {
         TASK(scaler_task_cancelled, task_others, NEVER),
         TASK(scaler_task_log, task_others, NEVER),
         TASK(scaler_task_resource, task_others, NEVER),
+        TASK(scaler_task_client, task_client, 0),
         TASK(scaler_task_defer, task_defer, NEVER),
         TASK(scaler_task_complete, task_defer, NEVER),
 

@@ -176,7 +176,8 @@ def a_wrong_token_is_denied_whatever_it_looks_like(case, kind):
 
 # ---- after it -----------------------------------------------------------------------------------------------
 
-MAY = {CLIENT: "BYE SUBMIT CANCEL CANCEL_MANY WANT OUTPUT_ACK QUERY", WORKER: "BYE STARTED DONE RETURNED OUTPUT LEAVE",
+MAY = {CLIENT: "BYE SUBMIT CANCEL CANCEL_MANY WANT OUTPUT_ACK QUERY",
+       WORKER: "BYE STARTED DONE RETURNED WAITING RESUMED OUTPUT LEAVE",
        ADMIN: "BYE CANCEL CANCEL_MANY QUERY DRAIN"}
 TASK = dict(client=1234, sequence=1)
 SAMPLES = {"WELCOME": dict(version=1, id=1, epoch=1), "BYE": {}, "WANT": dict(tasks=1), "QUERY": dict(ticket=1, what=1),
@@ -256,8 +257,10 @@ def reports_of_runs_that_a_worker_does_not_hold_are_not_heard(case, kind):
             peer.say("DONE", **run, result=b"forged")
             peer.say("STARTED", **run)
             peer.say("RETURNED", **run)
+            peer.say("WAITING", **run)
+            peer.say("RESUMED", **run)
             peer.say("OUTPUT", **run, stream=1, bytes=b"forged")
-            told += 4
+            told += 6
     until(lambda: site.status("stale_dropped") > before or not peer.raw(b""), "they are dropped and counted")
     for answer in load.finished():
         equal((answer["reason"], answer["output"], answer["attempts"]), ("success", "good", 1), answer)

@@ -16,6 +16,9 @@ class Examples(ToolTest):
     def test_graph(self):
         self.assert_ends(self.example("graph"), 0, "338350\n", "")
 
+    def test_fibonacci(self):
+        self.assert_ends(self.example("fibonacci"), 0, "610\n", "")
+
     def test_hello_has_fewer_than_thirty_useful_lines(self):
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../examples/hello.c")) as file:
             useful = [line for line in file

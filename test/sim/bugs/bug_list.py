@@ -170,4 +170,9 @@ BUGS = [
     ('a_scheduler_that_stops_waits_for_no_run', 'core/sched_drain.c', '        const uint32_t runs = s->count[SC_STATE_ASSIGNED] + ', '        const uint32_t runs = '),
     ('a_scheduler_that_stops_waits_for_no_result', 'core/sched_drain.c', '        return runs + s->count[SC_STATE_ENDED] > 0 ||', '        return runs > 0 ||'),
     ('a_scheduler_that_stops_is_never_late', 'core/sched_drain.c', '        if (s->now < s->stop.late_at && (!asked || is_busy(s)))', '        if (!asked || is_busy(s))'),
+    # Tasks that submit tasks.
+    ('the_scheduler_does_not_hear_who_waits', 'core/sched.c', 'case SC_MSG_WAITING: sc_sched_on_waiting(s, l, &m->about, out); break;', 'case SC_MSG_WAITING: break;'),
+    ('who_waits_keeps_its_slot', 'core/work_wait.c', '        w->parked++;\n', ''),
+    ('who_goes_on_takes_no_cpu', 'core/work_wait.c', '                sc_run_cpu_take(w, run);\n', ''),
+    ('what_is_submitted_for_a_run_is_never_let_go', 'core/sched_family.c', '        if (f->row != SCHED_NONE || f->first != SCHED_NONE || !sc_list_empty(&f->todo))\n                return;', '        if (f->self != SCHED_NONE)\n                return;'),
 ]

@@ -5,6 +5,7 @@
  */
 #include "test_sched_kit.h"
 
+#include "after.h"
 #include "run_tests.h"
 #include "sc_rng.h"
 
@@ -14,7 +15,7 @@ struct run_known {
         struct sc_id task;
         uint64_t     run, epoch;
         uint32_t     worker; /* whose */
-        bool         live, started, recalled, kept;
+        bool         live, started, recalled, kept, waits;
 };
 
 struct world {
@@ -136,6 +137,26 @@ static void carry_out(void)
         }
 }
 
+/* The tasks of the first workers submit as clients that have their ids. */
+static uint64_t worker_id(uint32_t k)
+{
+        return k + 1 < CLIENTS ? CLIENT + 1 + k : WORKER + k;
+}
+
+static struct run_known *some_run(uint32_t k);
+
+/* Mostly of a run that its worker has, now and then of one that nobody has. */
+static void name_parent(int i, struct sc_plan *plan, uint8_t room[SC_PARENT_SIZE])
+{
+        const struct run_known *r = i > 0 ? some_run((uint32_t)i - 1) : NULL;
+        if (!r || below(3) == 0)
+                return;
+        sc_after_put(room, 0, r->task.hi);
+        sc_after_put(room, 1, r->task.lo);
+        plan->parent     = (struct sc_view){ room, SC_PARENT_SIZE };
+        plan->parent_run = below(8) ? r->run : below(20);
+}
+
 static struct sc_view some_needs(void)
 {
         static const char *const needs[] = { "", "gpu=1000", "gpu=500", "cpu=2000", "cpu=1,linux", "mem", "gpu=9000" };
@@ -159,7 +180,7 @@ static struct sc_hello some_client(int i)
 static struct sc_hello some_worker(uint32_t k, const struct sc_hold *holds, uint32_t count)
 {
         static const char *const offers[] = { "", "gpu=2000", "cpu=2000,gpu=1000,linux", "cpu=500,mem=1000" };
-        struct sc_hello          hello    = hello_of(SC_ROLE_WORKER, WORKER + k);
+        struct sc_hello          hello    = hello_of(SC_ROLE_WORKER, worker_id(k));
         const char              *some     = w.even ? "" : offers[below(4)];
         hello.slots = hello.free_slots = 1 + k % 3;
         hello.functions      = functions_fg;
@@ -201,7 +222,9 @@ static void client_acts(int i)
         if (!w.even && below(3) == 0)
                 spec.priority = (int32_t)below(5) - 2;
         struct sc_plan plan = some_plan();
+        uint8_t        room[SC_PARENT_SIZE];
         plan.needs          = some_needs();
+        name_parent(i, &plan, room);
         if (below(2))
                 spec.plan = &plan;
         struct sc_id some = task((uint64_t)(CLIENT + i), 1 + below(w.seq[i] + 1));
@@ -254,7 +277,8 @@ static void worker_joins(uint32_t k)
         for (uint32_t i = 0; i < w.runs && count < 64; i++) {
                 struct run_known *r = &w.run[i];
                 if (r->live && r->worker == k)
-                        holds[count++] = (struct sc_hold){ r->task, r->epoch, r->run, SC_HOLD_RUNNING };
+                        holds[count++] = (struct sc_hold){ r->task, r->epoch, r->run,
+                                                           SC_HOLD_RUNNING | (r->waits ? SC_HOLD_WAITING : 0) };
         }
         w.worker_link[k] = ++w.next_link;
         up(w.worker_link[k], some_worker(k, holds, count), 1 + (uint32_t)below(8));
@@ -315,6 +339,14 @@ static void worker_acts(uint32_t k)
                 break; /* again, on a newer link */
         case 14:
                 say(link, &(struct sc_msg){ .kind = SC_MSG_SUBMIT });
+                break;
+        case 3:
+        case 4:
+                if (r && r->epoch == EPOCH) {
+                        r->started = true;
+                        r->waits   = !r->waits;
+                        about(link, r->waits ? SC_MSG_WAITING : SC_MSG_RESUMED, r->task, r->run);
+                }
                 break;
         case 0:
         case 1:

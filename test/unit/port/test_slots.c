@@ -58,7 +58,7 @@ static void finish_world(void)
 
 static void create(uint32_t threads)
 {
-        ck_assert_int_eq(sc_slots_create(&mem.mem, loop, threads, 256 * 1024, &slots), SC_OK);
+        ck_assert_int_eq(sc_slots_create(&mem.mem, loop, threads, 256 * 1024, 4, &slots), SC_OK);
 }
 
 static bool work(struct sc_job *base)
@@ -386,9 +386,9 @@ END_TEST
 
 START_TEST(a_pool_of_nothing_or_without_memory_is_refused)
 {
-        ck_assert_int_eq(sc_slots_create(&mem.mem, loop, 0, 0, &slots), SC_E_INVALID);
+        ck_assert_int_eq(sc_slots_create(&mem.mem, loop, 0, 0, 0, &slots), SC_E_INVALID);
         mem.fail_at = 1;
-        ck_assert_int_eq(sc_slots_create(&mem.mem, loop, 2, 0, &slots), SC_E_NOMEM);
+        ck_assert_int_eq(sc_slots_create(&mem.mem, loop, 2, 0, 0, &slots), SC_E_NOMEM);
         ck_assert_ptr_null(slots);
 }
 END_TEST
@@ -396,7 +396,7 @@ END_TEST
 START_TEST(a_job_that_no_thread_can_be_started_for_is_given_back)
 {
         /* more stack than an address space has */
-        ck_assert_int_eq(sc_slots_create(&mem.mem, loop, 1, (size_t)1 << 47, &slots), SC_OK);
+        ck_assert_int_eq(sc_slots_create(&mem.mem, loop, 1, (size_t)1 << 47, 0, &slots), SC_OK);
         const int status = submit(&jobs[0]);
         ck_assert(status == SC_E_IO || status == SC_E_NOMEM);
         ck_assert(sc_list_empty(&jobs[0].job.link));

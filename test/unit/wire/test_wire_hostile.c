@@ -615,7 +615,7 @@ START_TEST(dependencies_and_results_of_a_plan_keep_their_bounds)
         REFUSED(SUBMIT_1 "\x11\x81\x0a\x91\xa1x", "a value has the wrong type");
         REFUSED(SUBMIT_1 "\x11\x81\x0a\xc4\x01x", "a value has the wrong type");
         REFUSED(SUBMIT_1 "\x11\x81\x0d\x04", "a number is out of range");
-        REFUSED(SUBMIT_1 "\x11\x81\x0f\x0d", "a number is out of range");
+        REFUSED(SUBMIT_1 "\x11\x81\x0f\x0e", "a number is out of range");
         static uint8_t many[11 + SC_AFTER_MAX * 2 + 64];
         for (uint32_t more = 0; more < 2; more++) {
                 const uint32_t count = SC_AFTER_MAX + more;
