@@ -30,7 +30,7 @@ void sim_drain_config(struct sim *w)
         if (c->poison_only || c->blips_only || c->full || c->graphs || c->keys || c->nested)
                 return;
         c->drains   = which == 2 || which == 5 || which == 8 || which == 13;
-        c->restarts = c->drains && !c->calm && w->seed % 3 != 0;
+        c->restarts = c->drains && !c->shared && w->seed % 3 != 0;
         if (which != 11 || c->shared)
                 return;
         const bool streams = c->streams, cancels = c->cancels, big = c->big;

@@ -208,7 +208,7 @@ class Drain(ToolTest):
         for args, words in ((("drain",), "drain: a worker is missing"),
                             (("drain", "w", "--all"), "exclude each other"),
                             (("drain", "--all", "--scheduler"), "exclude each other"),
-                            (("drain", "w", "--tag", "x"), "--tag and --client are for cancel"),
+                            (("drain", "w", "--tag", "x"), "--tag is for list and cancel"),
                             (("status", "--all"), "--all is for cancel and drain"),
                             (("cancel", "--all", "--deadline=1"), "--scheduler and --deadline are for drain")):
             done = run("scaler-ctl", "tcp://127.0.0.1:1", *args)

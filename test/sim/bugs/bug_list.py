@@ -165,7 +165,6 @@ BUGS = [
     ('a_worker_that_leaves_keeps_its_queue', 'core/work_leave.c', '        return_list(w, &w->list[SC_RUN_QUEUED], out);\n', ''),
     ('a_worker_that_leaves_has_all_the_time_in_the_world', 'core/work_leave.c', '        return w->now >= w->release_at;', '        return w->now >= sc_ns_add(w->release_at, 20 * SC_S);'),
     ('who_asked_for_a_drain_is_not_told', 'core/sched_worker.c', '        sc_sched_left(s, w, how == SCHED_LEFT);\n', ''),
-    ('a_scheduler_that_stops_goes_on_placing', 'core/sched_place.c', '        if (sc_sched_is_stopping(s))\n                return;\n', ''),
     ('a_scheduler_that_stops_goes_on_granting', 'core/sched_grant.c', 'const bool none          = sc_sched_is_stopping(s);', 'const bool none          = false;'),
     ('a_scheduler_that_stops_waits_for_no_run', 'core/sched_drain.c', '        const uint32_t runs = s->count[SC_STATE_ASSIGNED] + ', '        const uint32_t runs = '),
     ('a_scheduler_that_stops_waits_for_no_result', 'core/sched_drain.c', '        return runs + s->count[SC_STATE_ENDED] > 0 ||', '        return runs > 0 ||'),
