@@ -225,7 +225,7 @@ static struct sched_reason why_not_now(const struct sc_sched *s, const struct sc
         if (survey.count[NOW] == 0) {
                 sc_sched_text(text, "It could only wait behind its like, at ");
                 sc_sched_text_count(text, survey.count[BEHIND], "worker");
-                sc_sched_text(text, ", where what would come before it waits for what those hold.");
+                sc_sched_text(text, ", where others come before it that wait for a slot or for what those hold.");
                 return reason(SC_WHY_WITHHELD, survey.count[BEHIND]);
         }
         sc_sched_text_count(text, survey.count[NOW], "worker");

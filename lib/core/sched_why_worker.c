@@ -166,8 +166,8 @@ static enum sc_idle waits(const struct sc_sched *s, const struct sched_worker *w
                 return SC_IDLE_MEMORY;
         }
         if (how == WITHHELD) {
-                sc_sched_text(text, "What fits could only wait behind its like, and lets go first what waits for what "
-                                    "those hold.");
+                sc_sched_text(text, "What fits could only wait behind its like, and lets others go first that wait "
+                                    "for a slot or for what those hold.");
                 return SC_IDLE_WITHHELD;
         }
         sc_sched_text(text, "It is given something in a moment.");

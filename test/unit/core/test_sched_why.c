@@ -230,13 +230,11 @@ START_TEST(a_task_lets_others_go_first_that_wait_for_what_its_like_hold)
         submit_needs(3, "gpu=1000");
         is_because(2, SC_WHY_ALL_FULL,
                    "1 worker fits, and it has no room: 1 with too little free of what it needs.");
-        is_because(3, SC_WHY_WITHHELD, "It could only wait behind its like, at 1 worker, where what would "
-                                       "come before it "
-                                       "waits for what those hold.");
+        is_because(3, SC_WHY_WITHHELD, "It could only wait behind its like, at 1 worker, where others come "
+                                       "before it that wait for a slot or for what those hold.");
         ck_assert_int_eq(why_of(CLIENT, 2)->priority, 5);
-        idles_because(WORKER, SC_IDLE_WITHHELD, "What fits could only wait behind its like, and lets go "
-                                                "first what waits "
-                                                "for what those hold.");
+        idles_because(WORKER, SC_IDLE_WITHHELD, "What fits could only wait behind its like, and lets others go "
+                                                "first that wait for a slot or for what those hold.");
         teardown();
 }
 END_TEST
