@@ -533,22 +533,23 @@ def load_use_unload_does_not_grow_from_the_second_to_the_tenth_cycle(case):
     library = os.path.join(BUILD, "lib/libscaler.so.0")
     # LeakSanitizer itself falls over a library that was closed
     env = {**ENVIRONMENT, "ASAN_OPTIONS": ENVIRONMENT.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
-    command = [os.path.join(HERE, "reload"), library, "30"]
+    cycles = 30 if SLOW > 1 else 100
+    command = [os.path.join(HERE, "reload"), library, str(cycles)]
     done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=2 * LIMIT)
     check(done.returncode == 0, "reload:", done.returncode, done.stderr)
     rows = [json.loads(line) for line in done.stdout.decode().splitlines()]
-    equal(len(rows), 30, "cycles")
+    equal(len(rows), cycles, "cycles")
     for key in ("threads", "descriptors"):
         values = [row[key] for row in rows]
         # nng's threads let go of some a moment late; what leaks stays for all cycles that follow
         check(max(min(values[5:10]), min(values[20:])) <= values[1], f"{key} grew:", values)
     resident = [row["resident_kib"] for row in rows]
-    # single figures go up and down by a megabyte; what leaks shows in the heights of ten cycles
-    flat = max(resident[1:10]) <= resident[1] + 3072 and max(resident[20:]) <= max(resident[1:10]) + 1024
+    # malloc takes a megabyte at a time; 30 KiB lost in each cycle show in the heights of ten of them
+    flat = max(resident[1:10]) <= resident[1] + 3072 and max(resident[-10:]) <= max(resident[20:30]) + 2048
     check(SLOW > 1 or flat, "memory grew (KiB):", resident)
-    case.note(f"threads {rows[29]['threads']}, descriptors {rows[29]['descriptors']}, memory in KiB, cycles 1 2 10 30:",
-              *[resident[n] for n in (0, 1, 9, 29)])
+    case.note(f"threads {rows[-1]['threads']}, descriptors {rows[-1]['descriptors']}, KiB in cycles 1 2 10 last:",
+              *[resident[n] for n in (0, 1, 9, -1)])
 
 
 def ticks(pid):
