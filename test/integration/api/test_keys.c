@@ -369,9 +369,9 @@ static void is_refused(const scaler_spec *spec, const char *words)
 
 START_TEST(what_a_key_does_not_go_with_is_refused_with_words)
 {
-        char              key[129];
-        const char *const argv[] = { "true", NULL };
-        scaler_spec       spec   = keyed("echo", key);
+        char              key[129] = "";
+        const char *const argv[]   = { "true", NULL };
+        scaler_spec       spec     = keyed("echo", key);
         scaler_command    command;
         memset(key, 'k', sizeof key);
         key[128] = '\0';
