@@ -305,7 +305,8 @@ SCALER_API const char *scaler_scheduler_address(const scaler_scheduler *s, size_
 /* [any] Counts of this moment.  Errors: SCALER_E_INVALID. */
 SCALER_API int scaler_scheduler_stats_get(scaler_scheduler *s, scaler_scheduler_stats *out);
 /* [any] Begins to stop: takes no new tasks and starts none, lets running ones end and results arrive.  Then, or after
- * deadline_ms (0: however long it takes), it listens no more and says goodbye; clients keep their unfinished tasks and
+ * deadline_ms (0: however long it takes, and for ever while a task waits for one of its own that has not started), it
+ * listens no more and says goodbye; clients keep their unfinished tasks and
  * workers what still runs, and both dial on, so that the next scheduler at this address goes on with them.  Called
  * again, the earlier deadline counts.
  * Errors: SCALER_E_INVALID, SCALER_E_STATE (not started, inside a callback). */
@@ -567,7 +568,7 @@ typedef enum scaler_reason {
         SCALER_REASON_NOT_STARTED   = 11, /* the command could not be started; code is the errno */
         /* not in 0.1.0 */
         SCALER_REASON_KEY           = 12, /* another task has its key, and is not the same; code is SCALER_E_EXISTS */
-        SCALER_REASON_WOULD_DEADLOCK = 13 /* it fits only into what those hold who wait for it; the text names them */
+        SCALER_REASON_WOULD_DEADLOCK = 13 /* it fits only into what its waiting ancestors hold; the text names them */
 } scaler_reason;
 
 /* [any] The name in small letters: "worker_died".  Lends, forever. */
@@ -696,6 +697,7 @@ typedef struct scaler_selector {
 } scaler_selector;
 /* [any] Cancels all unfinished tasks that fit, as scaler_client_cancel() does one, and waits until the scheduler has
  * gone over them; those that run end when they do.  What is submitted afterwards is left alone.  Futures end as usual.
+ * Of a scaler_task_client() all are what the tasks of that worker have submitted.
  * Borrows selector (NULL: all) and its tag; *count_out (NULL: not wanted) becomes how many tasks it was for, an
  * admin's without those that were being cancelled already.  Blocks up to timeout_ms.
  * Errors: SCALER_E_INVALID, SCALER_E_DENIED (another client's), SCALER_E_TIMEOUT (it may still be carried out),
@@ -930,6 +932,7 @@ typedef enum scaler_why {
         SCALER_WHY_CLIENT_AWAY  = 27, /* it has ended, and the client is not here */
         SCALER_WHY_KEPT         = 28, /* it has ended, and others will read its result */
         SCALER_WHY_STOPPING     = 29, /* the scheduler is about to stop */
+        SCALER_WHY_NESTED       = 30, /* it waits for tasks that it has submitted, without a slot */
         SCALER_WHY_LEAVING      = 31, /* its client has left for good, and it is about to end */
         SCALER_WHY_AT_CLIENT    = 32, /* it has not been sent yet */
         SCALER_WHY_FORGOTTEN    = 33, /* it has ended, and the client has its result */

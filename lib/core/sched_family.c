@@ -170,8 +170,8 @@ void sc_sched_family_moved(struct sc_sched *s, struct sched_task *t, enum sc_tas
                 return;
         }
         sc_map_remove(&s->limbo, limbo_key(t->self));
-        f->lost  = false;
-        t->child = f->self;
+        f->lost = f->blamed = false;
+        t->child            = f->self;
 }
 
 /* The run goes on under another row. */

@@ -24,6 +24,7 @@ struct sched_family {
         uint32_t       first, cursor; /* children, by their nests; the next one of the errand */
         uint8_t        errand;
         bool           force, lost;
+        bool           blamed; /* it waits for what may have killed its worker */
 };
 
 /* In the block of a task that a run submitted, behind its node if any.  Whose run is not known yet is a stray. */
@@ -72,6 +73,9 @@ struct sched_nest *sc_sched_nest(const struct sched_task *t); /* of one that has
 
 void sc_sched_on_waiting(struct sc_sched *s, struct sched_link *l, const struct sc_about_run *m, struct sc_out *out);
 void sc_sched_on_resumed(struct sc_sched *s, struct sched_worker *w, const struct sc_about_run *m);
+/* Its worker has died: who waits there for what may have killed it is as suspect as that. */
+void sc_sched_blame(struct sc_sched *s, const struct sched_worker *w);
+bool sc_sched_is_blamed(const struct sc_sched *s, const struct sched_task *t);
 void sc_sched_park(struct sc_sched *s, struct sched_task *t);   /* it has a worker and is awake */
 void sc_sched_unpark(struct sc_sched *s, struct sched_task *t); /* it leaves its worker */
 sc_ns sc_sched_waited(const struct sc_sched *s, const struct sched_task *t);

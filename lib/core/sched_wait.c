@@ -157,6 +157,37 @@ bool sc_sched_joins_above(struct sc_sched *s, struct sched_task *t)
         return false;
 }
 
+/* Whoever is blamed already has had those above it blamed. */
+static void blame_above(struct sc_sched *s, struct sched_task *t, const struct sched_worker *w)
+{
+        while ((t = parent_of(s, t)) != NULL) {
+                struct sched_family *f = family_of(s, t);
+                if (t->worker != w->self || t->waits == SCHED_AWAKE || !f)
+                        continue;
+                if (f->blamed)
+                        return;
+                f->blamed = true;
+        }
+}
+
+void sc_sched_blame(struct sc_sched *s, const struct sched_worker *w)
+{
+        if (w->waiting == 0)
+                return;
+        for (uint32_t at = w->started.head; at != SCHED_NONE; at = sc_sched_row(s, at)->link[SCHED_AT].next)
+                if (sc_sched_row(s, at)->waits == SCHED_AWAKE)
+                        blame_above(s, sc_sched_row(s, at), w);
+        uint32_t at = w->unstarted.head;
+        for (uint32_t i = 0; i < w->suspects && at != SCHED_NONE; i++, at = sc_sched_row(s, at)->link[SCHED_AT].next)
+                blame_above(s, sc_sched_row(s, at), w);
+}
+
+bool sc_sched_is_blamed(const struct sc_sched *s, const struct sched_task *t)
+{
+        const struct sched_family *f = family_of(s, t);
+        return f && f->blamed;
+}
+
 /* The next one up that waits and holds something; its step is counted. */
 static struct sched_task *holder_above(struct sc_sched *s, struct sched_task *t)
 {

@@ -17,7 +17,7 @@ static const uint64_t table[SC_STATES] = {
         [SC_STATE_READY]      = BIT(PLACING) | BIT(STOPPING) | BIT(NO_WORKER) | BIT(NO_FUNCTION) | BIT(NO_OFFER) |
                                 BIT(TOO_MUCH) | BIT(NO_MATCH) | BIT(ALL_FULL) | BIT(WITHHELD) | BIT(CLIENT_CAP) |
                                 BIT(TENANT_CAP) | BIT(LAST_CHANCE) | BIT(MEMORY) | BIT(LEAVING),
-        [SC_STATE_ASSIGNED]   = BIT(AT_WORKER) | BIT(RUNNING) | BIT(WORKER_GONE) | BIT(LEAVING),
+        [SC_STATE_ASSIGNED]   = BIT(AT_WORKER) | BIT(RUNNING) | BIT(NESTED) | BIT(WORKER_GONE) | BIT(LEAVING),
         [SC_STATE_RECALLING]  = BIT(RECALLING) | BIT(WORKER_GONE) | BIT(LEAVING),
         [SC_STATE_CANCELLING] = BIT(CANCELLING) | BIT(OVERDUE) | BIT(WORKER_GONE),
         [SC_STATE_BACKOFF]    = BIT(CLAIM) | BIT(NOT_BEFORE) | BIT(BACKOFF) | BIT(LEAVING),
@@ -132,6 +132,14 @@ static struct sched_reason why_gone(const struct sched_worker *w, struct sched_t
 static struct sched_reason why_assigned(const struct sc_sched *s, const struct sched_task *t,
                                         const struct sched_worker *w, struct sched_text *text)
 {
+        if (t->waits != SCHED_AWAKE) {
+                sc_sched_text(text, "It waits at worker ");
+                text_worker(text, w);
+                sc_sched_text(text, " for tasks that it has submitted, and has given its slot back; ");
+                sc_sched_text_count(text, w->waiting, "run");
+                sc_sched_text(text, w->waiting == 1 ? " waits so there." : " wait so there.");
+                return reason(SC_WHY_NESTED, w->waiting);
+        }
         if (t->flags & SCHED_STARTED) {
                 sc_sched_text(text, "It has been running at worker ");
                 text_worker(text, w);

@@ -341,7 +341,8 @@ static void remember(struct sc_sched *s, struct sched_task *t, const char *words
 
 static void lose(struct sc_sched *s, struct sched_worker *w, struct sched_task *t, bool suspect, struct sc_out *out)
 {
-        bool charged = suspect && !w->orderly && t->state == SC_STATE_ASSIGNED && t->waits == SCHED_AWAKE;
+        bool charged = suspect && !w->orderly && t->state == SC_STATE_ASSIGNED &&
+                       (t->waits == SCHED_AWAKE || sc_sched_is_blamed(s, t));
         if (t->state == SC_STATE_CANCELLING) {
                 sc_sched_end_cancelled(s, t, SC_MOVE_LOSE, out);
                 return;
@@ -403,6 +404,8 @@ void sc_sched_worker_down(struct sc_sched *s, struct sched_worker *w, enum sched
         const uint32_t awake = w->started.len - w->waiting;
         if (how == SCHED_LOST && w->slots > awake)
                 w->suspects = w->slots - awake;
+        if (how == SCHED_LOST)
+                sc_sched_blame(s, w);
         s->excess -= w->assigned - w->held;
         sc_sched_worker_leaves_room(s, w);
         sc_list_remove(&w->touch);

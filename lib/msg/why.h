@@ -5,7 +5,7 @@
 #ifndef SC_WHY_H
 #define SC_WHY_H
 
-/* X(name, number, word).  30 is spoken for by a task that waits for its children. */
+/* X(name, number, word) */
 #define SC_WHY_LIST(X) \
         X(PLACING, 1, "placing")             /* ready, and somebody takes it as soon as its turn comes */ \
         X(NO_WORKER, 2, "no-worker")         /* there is none at all */ \
@@ -36,6 +36,7 @@
         X(CLIENT_AWAY, 27, "client-away")    /* it has ended, and the client is not here */ \
         X(KEPT, 28, "kept")                  /* it has ended, and others will read its result */ \
         X(STOPPING, 29, "stopping")          /* the scheduler is about to stop */ \
+        X(NESTED, 30, "nested")              /* it waits for tasks that it has submitted, without a slot */ \
         X(LEAVING, 31, "leaving")            /* its client has left for good, and it is about to end */ \
         X(JOINED, 34, "joined")              /* another task with its key does the work for both */
 

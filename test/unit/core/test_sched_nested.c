@@ -279,16 +279,41 @@ START_TEST(a_run_that_is_made_again_loses_it)
 }
 END_TEST
 
-START_TEST(a_run_that_waits_is_nobodys_end)
+START_TEST(a_run_that_waits_for_nothing_there_is_nobodys_end)
 {
         begin(1, 1);
         submit(C, CLIENT, 1);
+        submit(C, CLIENT, 2);
         submit_child(1, root());
         waits(W, root());
-        about(W, SC_MSG_STARTED, kid(1), run_of(WORKER, 1));
+        succeed(W, kid(1));
+        ck_assert(is_assigned(W, task(CLIENT, 2)));
+        about(W, SC_MSG_STARTED, task(CLIENT, 2), run_of(CLIENT, 2));
         down(W);
         ck_assert_uint_eq(stats().runs_lost, 1);
         teardown();
+}
+END_TEST
+
+/* Or it would submit the same again, for ever. */
+START_TEST(a_run_that_waits_for_what_kills_its_worker_is_as_suspect)
+{
+        for (int reported = 0; reported < 2; reported++) {
+                begin_with((struct sc_sched_options){ .losses_max = 1 }, 1, 1, "");
+                submit(C, CLIENT, 1);
+                submit_child(1, root());
+                waits(W, root());
+                submit_child(2, kid(1));
+                waits(W, kid(1));
+                ck_assert(is_assigned(W, kid(2)));
+                if (reported)
+                        about(W, SC_MSG_STARTED, kid(2), run_of(WORKER, 2));
+                down(W);
+                settle();
+                ck_assert_uint_eq(stats().runs_lost, 3);
+                ck_assert_uint_eq(reason_sent(C, root()), SC_REASON_WORKER_DIED);
+                teardown();
+        }
 }
 END_TEST
 
@@ -682,7 +707,8 @@ int main(void)
         tcase_add_test(t, limits_of_its_owner_do_not_lock_it_out);
         tcase_add_test(t, a_run_that_is_kept_keeps_what_it_has_submitted);
         tcase_add_test(t, a_run_that_is_made_again_loses_it);
-        tcase_add_test(t, a_run_that_waits_is_nobodys_end);
+        tcase_add_test(t, a_run_that_waits_for_nothing_there_is_nobodys_end);
+        tcase_add_test(t, a_run_that_waits_for_what_kills_its_worker_is_as_suspect);
         tcase_add_test(t, an_orderly_leave_takes_it_along);
         tcase_add_test(t, after_a_restart_it_waits_for_its_run_to_be_claimed);
         tcase_add_test(t, after_a_restart_it_may_be_claimed_before_its_parent);

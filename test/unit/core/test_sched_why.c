@@ -383,6 +383,10 @@ START_TEST(a_task_is_at_a_worker_and_then_runs_there)
         ck_assert_uint_eq(why->attempt, 1);
         ck_assert_uint_eq(why->worker, WORKER);
         ck_assert_str_eq(text_of(why->worker_name), "peer");
+        about(W, SC_MSG_WAITING, task(CLIENT, 1), run_of(CLIENT, 1));
+        is_because(1, SC_WHY_NESTED, "It waits at worker 'peer' for tasks that it has submitted, and has given its "
+                                     "slot back; 1 run waits so there.");
+        about(W, SC_MSG_RESUMED, task(CLIENT, 1), run_of(CLIENT, 1));
         teardown();
 }
 END_TEST
