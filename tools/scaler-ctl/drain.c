@@ -267,12 +267,14 @@ static int drain_workers(const struct drain *d, int64_t until)
         return status < 0 ? status : worst;
 }
 
-static int drain_scheduler(const struct drain *d, int64_t until)
+/* Asked once: who asked again just when it stopped would find nobody. */
+static int drain_scheduler(const struct drain *d)
 {
         const struct target scheduler = { .name = "scheduler" };
+        const int64_t       most      = d->timeout_ms ? d->timeout_ms : SCALER_FOREVER;
         scaler_drained      result;
         scaler_init(&result, sizeof result);
-        int status = wait_for(d, &scheduler, until, &result);
+        int status = scaler_client_drain(d->show->client, scheduler.id, d->deadline_ms, most, &result);
         if (status == 0 && !d->show->json)
                 printf("scheduler stopped in %.1f s\n", (double)result.took_ms / 1000);
         else if (status == 0)
@@ -286,5 +288,5 @@ static int drain_scheduler(const struct drain *d, int64_t until)
 int drain_all(const struct drain *d)
 {
         const int64_t until = d->timeout_ms ? clock_ms() + d->timeout_ms : INT64_MAX;
-        return d->scheduler ? drain_scheduler(d, until) : drain_workers(d, until);
+        return d->scheduler ? drain_scheduler(d) : drain_workers(d, until);
 }

@@ -173,13 +173,14 @@ class Drain(ToolTest):
         for _ in range(2):
             self.start_worker(url, "-j1", "--name", "twin")
         stranger = "0" * 31 + "7"
-        done = run("scaler-ctl", url, "--timeout", "0.3", "drain", "nobody", "only", "twin", stranger)
+        done = run("scaler-ctl", url, "--timeout", "0.3", "drain", "nobody", stranger, "only", "twin")
         self.assertEqual((done.returncode, done.stdout.decode()), (3, (
-            "nobody is not there\nonly is still draining\n"
-            "twin is the name of 2 workers: say which by its id (see --json workers)\n"
-            f"{stranger} is not there\n")))
+            f"nobody is not there\n{stranger} is not there\nonly is still draining\n"
+            "twin is the name of 2 workers: say which by its id (see --json workers)\n")))
         ids = {row["name"]: row["id"] for row in self.ctl(url, "workers")}
+        links = self.ctl(url, "status")[0]["links"]
         both = [self.start("scaler-ctl", "--json", url, "drain", ids["only"]) for _ in range(2)]  # it drains already
+        wait_until(lambda: self.ctl(url, "status")[0]["links"] == links + 2, "both ask")
         worker.send_signal(signal.SIGTERM)
         wait_until(lambda: b"finishing" in worker.stderr.readline(), "it has the signal")
         os.kill(int(read_whole(self.path("pid"))), signal.SIGKILL)  # the task ends, not by itself
@@ -203,6 +204,16 @@ class Drain(ToolTest):
         self.finish(load)
         self.assertEqual(scheduler.wait(LIMIT), 0)
         self.assertIsNone(worker.poll())
+
+    def test_a_scheduler_that_stops_at_its_deadline_has_stopped_in_order(self):
+        scheduler, url = self.start_scheduler("ipc://" + self.path("socket"))
+        worker, load, pid = self.hold_one(url)
+        done = run("scaler-ctl", url, "drain", "--scheduler", "--deadline", "1")
+        self.assertEqual((done.returncode, done.stdout), (0, b"scheduler stopped in 1.0 s\n"))
+        self.assertEqual(scheduler.wait(LIMIT), 0)
+        os.kill(pid, signal.SIGKILL)
+        self.start_scheduler(url)
+        self.finish(load)
 
     def test_what_is_said_twice_or_not_at_all_is_refused(self):
         for args, words in ((("drain",), "drain: a worker is missing"),
