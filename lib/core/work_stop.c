@@ -60,10 +60,13 @@ void sc_run_stop(struct sc_work *w, struct sc_run *run, bool force, struct sc_ou
         }
 }
 
+/* Whoever waits to be asked for more output is asked once more: what comes is thrown away, and then the end comes. */
 void sc_run_forget(struct sc_work *w, struct sc_run *run, struct sc_out *out)
 {
         if (run->state == SC_RUN_RUNNING && run->stop != SC_STOP_KILL)
                 sc_run_tell(w, run, SC_STOP_KILL, out);
+        if (run->state == SC_RUN_RUNNING && run->output && !run->output->asked_more)
+                sc_out_add(out, SC_FX_READ_MORE)->run = run->handle;
         sc_run_move(w, run, SC_RUN_FORGET);
 }
 

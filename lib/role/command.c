@@ -56,9 +56,9 @@ static void read_child(struct sc_command_run *c)
 /* The next piece to the core, or the child's next output, or the end. */
 static void feed(struct sc_command_run *c)
 {
-        if (c->asking)
+        if (c->asking && !c->forsaken)
                 return;
-        struct sc_piece *piece = take_piece(c);
+        struct sc_piece *piece = c->forsaken ? NULL : take_piece(c);
         if (piece) {
                 struct scaler_worker *w = c->worker;
                 c->asking               = true;
@@ -108,7 +108,7 @@ static void on_output(void *ctx, struct sc_child *child, uint8_t stream, const v
         (void)child;
         c->reading = true;
         sc_loop_touch(c->worker->rt->loop, &c->worker->member);
-        if (c->over || c->no_memory) {
+        if (c->over || c->no_memory || c->forsaken) {
                 read_child(c);
         } else if (!c->stream) {
                 struct sc_buf *buf = &c->collected[stream - 1];
@@ -235,6 +235,14 @@ void sc_command_stop(struct sc_command_run *c, enum sc_stop_how how)
                 sc_child_kill(c->child);
         else
                 sc_child_ask(c->child);
+}
+
+void sc_command_forsake(struct sc_command_run *c)
+{
+        c->forsaken = true;
+        if (c->child)
+                sc_child_kill(c->child);
+        feed(c);
 }
 
 /* ---- the beginning ---------------------------------------------------------------------------------------------- */

@@ -554,9 +554,12 @@ static void end_runs(struct scaler_worker *w)
         struct sc_command_run *c;
         while ((t = sc_map_each(&w->tasks, &cursor)) != NULL)
                 sc_task_stop(t);
-        cursor = 0;
-        while ((c = sc_map_each(&w->commands_by_handle, &cursor)) != NULL)
-                sc_command_stop(c, SC_STOP_KILL);
+        for (cursor = 0; (c = sc_map_each(&w->commands_by_handle, &cursor)) != NULL;) {
+                const size_t count = w->commands_by_handle.len;
+                sc_command_forsake(c);
+                if (w->commands_by_handle.len < count)
+                        cursor = 0; /* it is gone, and others have moved up */
+        }
         sc_loop_release(w->rt->loop);
         sc_gate_lock(w->gate);
         while (w->lives)

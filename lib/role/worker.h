@@ -57,6 +57,7 @@ struct sc_command_run {
         bool                  asking;                            /* the core has a piece and will say read_more */
         bool                  over;                              /* printed more than may be collected */
         bool                  no_memory;
+        bool                  forsaken; /* nobody hears of it any more: what it prints is thrown away */
         struct sc_list        pieces;
         size_t                piece_bytes;
         struct sc_list        early; /* on the worker's list while output is held back */
@@ -112,6 +113,8 @@ void sc_task_stop(struct scaler_task *t);
 
 void sc_command_run(struct scaler_worker *w, const struct sc_assign *assign);
 void sc_command_stop(struct sc_command_run *c, enum sc_stop_how how);
+/* Kills it, and does not wait for the core to want what it printed.  May end it, which removes it. */
+void sc_command_forsake(struct sc_command_run *c);
 void sc_command_read_more(struct sc_command_run *c);
 void sc_command_flush_early(struct scaler_worker *w, sc_ns now); /* what was held back long enough */
 const struct sc_child_upcalls *sc_command_upcalls(void);
