@@ -34,12 +34,13 @@ int __lsan_is_turned_off(void)
         return in_child;
 }
 
-/* ThreadSanitizer's own locks do not outlive a fork among threads: those who fork are not for it. */
+/* Locks of the sanitizers' own do not outlive a fork among threads: those who fork are not for them. */
 void __tsan_init(void) __attribute__((weak));
+void __asan_init(void) __attribute__((weak));
 
 static bool forks_are_safe(void)
 {
-        return __tsan_init == NULL;
+        return __tsan_init == NULL && __asan_init == NULL;
 }
 
 static void expect_exit(pid_t pid, int code)
@@ -54,7 +55,11 @@ static pid_t fork_within_reason(void)
 {
         const pid_t pid = fork();
         if (pid == 0) {
+                sigset_t to_die;
                 in_child = true;
+                sigemptyset(&to_die);
+                sigaddset(&to_die, SIGALRM);
+                pthread_sigmask(SIG_UNBLOCK, &to_die, NULL); /* a slot's thread has all of them blocked */
                 alarm(HANG_S); /* a child that hangs is killed, and seen by its status */
         } else {
                 ck_assert_int_gt(pid, 0);
